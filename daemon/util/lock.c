@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * flock(2) on a file, and who holds it.
+ */
+#include "util/lock.h"
+
+#include <fcntl.h>
+#include <pwd.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include "util/kernfs.h"
+
+/* The pid in /proc/locks that holds a FLOCK on this file; 0 if it is not told (another pid
+ * namespace), or where /proc cannot be read. */
+static int find_holder(const struct kernfs *k, int fd)
+{
+	_cleanup_free_ char *locks = NULL;
+	struct stat st;
+	char wanted[64];
+	char *rest;
+
+	if (fstat(fd, &st) < 0 || kernfs_read(k, "/proc/locks", &locks, NULL, NULL) < 0)
+		return 0;
+	(void)snprintf(wanted, sizeof(wanted), " %02x:%02x:%ju ", major(st.st_dev),
+		       minor(st.st_dev), (uintmax_t)st.st_ino);
+	rest = locks;
+	for (char *line; (line = strsep(&rest, "\n"));) {
+		const char *kind = strstr(line, "FLOCK"), *file = strstr(line, wanted);
+
+		/* "7: FLOCK  ADVISORY  WRITE 2563 fe:00:39 0 EOF"; the pid stands before the file. */
+		if (!kind || !file)
+			continue;
+		while (file > line && file[-1] != ' ')
+			file--;
+		return (int)strtol(file, NULL, 10);
+	}
+	return 0;
+}
+
+static int fail_held(int fd, const char *doing, struct fail *f)
+{
+	_cleanup_(kernfs_freep) struct kernfs *k = NULL;
+	_cleanup_free_ char *comm = NULL;
+	const struct passwd *user = NULL;
+	struct stat st;
+	int pid = 0;
+
+	if (kernfs_new(NULL, &k, NULL) == 0)
+		pid = find_holder(k, fd);
+	if (pid <= 0)
+		return fail_set(f, SCHEDLAB_ERROR_BUSY,
+				"another process, in another pid namespace, %s", doing);
+	if (kernfs_read_trimmed(k, KERNFS_PATH("/proc/%d/comm", pid), &comm, NULL) < 0)
+		return fail_set(f, SCHEDLAB_ERROR_BUSY, "process %d %s", pid, doing);
+	if (stat(KERNFS_PATH("/proc/%d", pid), &st) == 0)
+		user = getpwuid(st.st_uid);
+	return fail_set(f, SCHEDLAB_ERROR_BUSY, "%s (process %d, user %s) %s", comm, pid,
+			user ? user->pw_name : "unknown", doing);
+}
+
+int lock_take(const char *path, const char *doing, int *ret_fd, struct fail *f)
+{
+	_cleanup_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+
+	/* Another may make it in between: O_EXCL is not wanted, only one file is. */
+	if (fd < 0 && errno == ENOENT)
+		fd = open(path, O_RDONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
+	if (fd < 0)
+		return fail_errno(f, errno, "cannot open the lock file %s", path);
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+		if (errno == EWOULDBLOCK)
+			return fail_held(fd, doing, f);
+		return fail_errno(f, errno, "cannot lock %s", path);
+	}
+	*ret_fd = TAKE_FD(fd);
+	return 0;
+}
