@@ -284,37 +284,95 @@ static void closedirp(DIR **dir)
 		(void)closedir(*dir);
 }
 
-int kernfs_read_numbers(const struct kernfs *k, const char *path, const char *prefix,
-			struct cpuset **ret, struct fail *f)
+void kernfs_free_names(char **names, size_t n)
 {
-	_cleanup_(cpuset_freep) struct cpuset *s = cpuset_new();
+	for (size_t i = 0; i < n; i++)
+		free(names[i]);
+	free(names);
+}
+
+static int append_name(char ***names, size_t *n, const char *name)
+{
+	char **larger = reallocarray(*names, *n + 1, sizeof(*larger));
+
+	if (!larger)
+		return -ENOMEM;
+	*names = larger;
+	larger[*n] = strdup(name);
+	if (!larger[*n])
+		return -ENOMEM;
+	(*n)++;
+	return 0;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+int kernfs_read_names(const struct kernfs *k, const char *path, char ***ret, size_t *ret_n,
+		      struct fail *f)
+{
 	_cleanup_(closedirp) DIR *dir = NULL;
 	_cleanup_fd_ int fd = kernfs_open(k, path, O_DIRECTORY, f);
-	size_t prefix_length = strlen(prefix);
 	struct dirent *entry;
+	char **names = NULL;
+	size_t n = 0;
 
-	if (!s)
-		return fail_oom(f);
 	if (fd < 0)
 		return fd;
 	dir = fdopendir(fd);
 	if (!dir)
-		return fail_errno(f, errno, "%s", path);
+		return fail_errno(f, errno, "%s%s", k->real ? "" : k->root, path);
 	(void)TAKE_FD(fd);
 	while ((entry = readdir(dir))) {
-		const char *digits = entry->d_name + prefix_length;
-		char *end;
-		unsigned long number;
-
-		if (strncmp(entry->d_name, prefix, prefix_length) != 0 ||
-		    !isdigit((unsigned char)*digits))
+		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
 			continue;
-		number = strtoul(digits, &end, 10);
-		if (*end != '\0' || number > CPUSET_CPU_MAX)
-			continue;
-		if (cpuset_add(s, (unsigned int)number) < 0)
+		if (append_name(&names, &n, entry->d_name) < 0) {
+			kernfs_free_names(names, n);
 			return fail_oom(f);
+		}
 	}
+	if (n > 0)
+		qsort(names, n, sizeof(*names), compare_names);
+	*ret = names;
+	*ret_n = n;
+	return 0;
+}
+
+/* N of "<prefix>N", or -1 where @name is anything else. */
+static int number_behind(const char *name, const char *prefix)
+{
+	size_t length = strlen(prefix);
+	unsigned long number;
+	char *end;
+
+	if (strncmp(name, prefix, length) != 0 || !isdigit((unsigned char)name[length]))
+		return -1;
+	number = strtoul(name + length, &end, 10);
+	return *end == '\0' && number <= CPUSET_CPU_MAX ? (int)number : -1;
+}
+
+int kernfs_read_numbers(const struct kernfs *k, const char *path, const char *prefix,
+			struct cpuset **ret, struct fail *f)
+{
+	_cleanup_(cpuset_freep) struct cpuset *s = cpuset_new();
+	char **names = NULL;
+	size_t n = 0;
+	int r;
+
+	if (!s)
+		return fail_oom(f);
+	r = kernfs_read_names(k, path, &names, &n, f);
+	for (size_t i = 0; r >= 0 && i < n; i++) {
+		int number = number_behind(names[i], prefix);
+
+		if (number >= 0 && cpuset_add(s, (unsigned int)number) < 0)
+			r = fail_oom(f);
+	}
+	kernfs_free_names(names, n);
+	if (r < 0)
+		return r;
 	*ret = TAKE_PTR(s);
 	return 0;
 }

@@ -53,6 +53,11 @@ int kernfs_read_mask(const struct kernfs *k, const char *path, struct cpuset **r
 
 bool kernfs_exists(const struct kernfs *k, const char *path);
 
+/* The names in a directory but "." and "..", sorted. The caller frees *@ret with kernfs_free_names. */
+int kernfs_read_names(const struct kernfs *k, const char *path, char ***ret, size_t *ret_n,
+		      struct fail *f);
+void kernfs_free_names(char **names, size_t n);
+
 /* The numbers N of the entries "<prefix>N" in a directory: ("/sys/devices/system/cpu", "cpu"). */
 int kernfs_read_numbers(const struct kernfs *k, const char *path, const char *prefix,
 			struct cpuset **ret, struct fail *f);
