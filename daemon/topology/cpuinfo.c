@@ -33,7 +33,7 @@ char *cpuinfo_value(const char *cpuinfo, const char *key)
 
 int cpuinfo_read(const struct kernfs *k, char **ret, struct fail *f)
 {
-	return kernfs_read_head(k, "/proc/cpuinfo", CPUINFO_HEAD, ret, f);
+	return kernfs_read_head(k, KERNFS_PROC "/cpuinfo", CPUINFO_HEAD, ret, f);
 }
 
 /* x86 and arm32, POWER, s390, RISC-V, sparc. */

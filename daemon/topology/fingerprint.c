@@ -51,8 +51,7 @@ static char *read_microcode(const struct reading *in, struct fail *why)
 	unsigned int cpu = (unsigned int)cpuset_first(in->t->online);
 	char *value = NULL;
 
-	if (kernfs_read_trimmed(in->k,
-				KERNFS_PATH("/sys/devices/system/cpu/cpu%u/microcode/version", cpu),
+	if (kernfs_read_trimmed(in->k, KERNFS_PATH(KERNFS_CPU "/cpu%u/microcode/version", cpu),
 				&value, NULL) == 0)
 		return value;
 	return from_cpuinfo(in, in->cpuinfo ? cpuinfo_value(in->cpuinfo, "microcode") : NULL, why);
@@ -68,13 +67,13 @@ static char *read_topology(const struct reading *in, struct fail *why)
 
 static char *read_kernel(const struct reading *in, struct fail *why)
 {
-	_cleanup_free_ char *release = trimmed(in, "/proc/sys/kernel/osrelease", why);
-	_cleanup_free_ char *version = trimmed(in, "/proc/sys/kernel/version", NULL);
+	_cleanup_free_ char *release = trimmed(in, KERNFS_PROC "/sys/kernel/osrelease", why);
+	_cleanup_free_ char *version = trimmed(in, KERNFS_PROC "/sys/kernel/version", NULL);
 	char *value = NULL;
 
 	/* Copies of other machines seldom hold /proc/sys. */
 	if (!release)
-		return trimmed(in, "/proc/version", NULL);
+		return trimmed(in, KERNFS_PROC "/version", NULL);
 	return asprintf(&value, "%s%s%s", release, version ? " " : "", version ? version : "") < 0
 		       ? NULL
 		       : value;
@@ -82,13 +81,13 @@ static char *read_kernel(const struct reading *in, struct fail *why)
 
 static char *read_command_line(const struct reading *in, struct fail *why)
 {
-	return trimmed(in, "/proc/cmdline", why);
+	return trimmed(in, KERNFS_PROC "/cmdline", why);
 }
 
 /* "meltdown: Not affected; spectre_v2: Mitigation: ..." */
 static char *read_mitigations(const struct reading *in, struct fail *why)
 {
-	static const char dir[] = "/sys/devices/system/cpu/vulnerabilities";
+	static const char dir[] = KERNFS_CPU "/vulnerabilities";
 	_cleanup_free_ char *text = NULL;
 	char **names = NULL;
 	size_t n = 0, size;
@@ -135,16 +134,16 @@ static char *join_files(const struct reading *in, const char *dir, const char *c
 static char *read_machine(const struct reading *in, struct fail *why)
 {
 	static const char *const files[] = { "sys_vendor", "product_name", "product_version" };
-	char *value = join_files(in, "/sys/class/dmi/id", files, ELEMENTSOF(files), why);
+	char *value = join_files(in, KERNFS_DMI, files, ELEMENTSOF(files), why);
 
-	return value ? value : trimmed(in, "/sys/firmware/devicetree/base/model", NULL);
+	return value ? value : trimmed(in, KERNFS_DT "/model", NULL);
 }
 
 static char *read_firmware(const struct reading *in, struct fail *why)
 {
 	static const char *const files[] = { "bios_vendor", "bios_version", "bios_date" };
 
-	return join_files(in, "/sys/class/dmi/id", files, ELEMENTSOF(files), why);
+	return join_files(in, KERNFS_DMI, files, ELEMENTSOF(files), why);
 }
 
 static char *read_virtualisation(const struct reading *in, struct fail *why)
@@ -158,21 +157,21 @@ static char *read_virtualisation(const struct reading *in, struct fail *why)
 
 static char *read_idle_driver(const struct reading *in, struct fail *why)
 {
-	return trimmed(in, "/sys/devices/system/cpu/cpuidle/current_driver", why);
+	return trimmed(in, KERNFS_CPU "/cpuidle/current_driver", why);
 }
 
 static char *read_idle_governor(const struct reading *in, struct fail *why)
 {
-	char *value = trimmed(in, "/sys/devices/system/cpu/cpuidle/current_governor_ro", NULL);
+	char *value = trimmed(in, KERNFS_CPU "/cpuidle/current_governor_ro", NULL);
 
-	return value ? value : trimmed(in, "/sys/devices/system/cpu/cpuidle/current_governor", why);
+	return value ? value : trimmed(in, KERNFS_CPU "/cpuidle/current_governor", why);
 }
 
 static char *read_cpufreq(const struct reading *in, const char *file, struct fail *why)
 {
 	unsigned int cpu = (unsigned int)cpuset_first(in->t->online);
 
-	return trimmed(in, KERNFS_PATH("/sys/devices/system/cpu/cpu%u/cpufreq/%s", cpu, file), why);
+	return trimmed(in, KERNFS_PATH(KERNFS_CPU "/cpu%u/cpufreq/%s", cpu, file), why);
 }
 
 static char *read_frequency_driver(const struct reading *in, struct fail *why)
@@ -187,30 +186,31 @@ static char *read_frequency_governor(const struct reading *in, struct fail *why)
 
 static char *read_clock_source(const struct reading *in, struct fail *why)
 {
-	return trimmed(in, "/sys/devices/system/clocksource/clocksource0/current_clocksource", why);
+	return trimmed(
+		in, KERNFS_SYS "/devices/system/clocksource/clocksource0/current_clocksource", why);
 }
 
 static char *read_smt(const struct reading *in, struct fail *why)
 {
-	return trimmed(in, "/sys/devices/system/cpu/smt/control", why);
+	return trimmed(in, KERNFS_CPU "/smt/control", why);
 }
 
 /* The BPF scheduler that has taken the place of the fair class, if any. */
 static char *read_sched_ext(const struct reading *in, struct fail *why)
 {
-	_cleanup_free_ char *state = trimmed(in, "/sys/kernel/sched_ext/state", why);
+	_cleanup_free_ char *state = trimmed(in, KERNFS_SYS "/kernel/sched_ext/state", why);
 	_cleanup_free_ char *ops = NULL;
 	char *value = NULL;
 
 	if (!state || strcmp(state, "disabled") == 0)
 		return TAKE_PTR(state);
-	ops = trimmed(in, "/sys/kernel/sched_ext/root/ops", NULL);
+	ops = trimmed(in, KERNFS_SYS "/kernel/sched_ext/root/ops", NULL);
 	return asprintf(&value, "%s%s%s", state, ops ? " " : "", ops ? ops : "") < 0 ? NULL : value;
 }
 
 static char *read_autogroup(const struct reading *in, struct fail *why)
 {
-	return trimmed(in, "/proc/sys/kernel/sched_autogroup_enabled", why);
+	return trimmed(in, KERNFS_PROC "/sys/kernel/sched_autogroup_enabled", why);
 }
 
 static const struct {

@@ -28,7 +28,7 @@ static int parse_numbers(const char *text, struct cpuset **ret)
 
 static int read_domain(const struct kernfs *k, uint32_t cpu, const char *file, struct cpuset **ret)
 {
-	const char *path = KERNFS_PATH("/sys/devices/system/cpu/cpu%u/cpufreq/%s", cpu, file);
+	const char *path = KERNFS_PATH(KERNFS_CPU "/cpu%u/cpufreq/%s", cpu, file);
 	_cleanup_free_ char *text = NULL;
 	int r = kernfs_read(k, path, &text, NULL, NULL);
 
@@ -47,8 +47,7 @@ static bool each_has_its_own(const struct topology *t, const struct kernfs *k)
 {
 	_cleanup_(cpuset_freep) struct cpuset *policies = NULL;
 
-	return kernfs_read_numbers(k, "/sys/devices/system/cpu/cpufreq", "policy", &policies,
-				   NULL) == 0 &&
+	return kernfs_read_numbers(k, KERNFS_CPU "/cpufreq", "policy", &policies, NULL) == 0 &&
 	       cpuset_is_subset(t->online, policies);
 }
 

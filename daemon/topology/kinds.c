@@ -77,9 +77,9 @@ static void read_pmus(const struct topology *t, const struct kernfs *k, struct c
 		const char *path;
 		enum core_type type;
 	} pmus[] = {
-		{ "/sys/devices/cpu_core/cpus", CORE_TYPE_P },
-		{ "/sys/devices/cpu_atom/cpus", CORE_TYPE_E },
-		{ "/sys/devices/cpu_lowpower/cpus", CORE_TYPE_LPE },
+		{ KERNFS_SYS "/devices/cpu_core/cpus", CORE_TYPE_P },
+		{ KERNFS_SYS "/devices/cpu_atom/cpus", CORE_TYPE_E },
+		{ KERNFS_SYS "/devices/cpu_lowpower/cpus", CORE_TYPE_LPE },
 	};
 
 	for (size_t i = 0; k && i < ELEMENTSOF(pmus); i++) {

@@ -59,8 +59,8 @@ static bool name_shares_llc(const char *name, size_t length)
 /* 1, 0, or -ENOENT where neither place has the flags or the name of this domain. */
 static int file_shares_llc(const struct kernfs *k, uint32_t cpu, unsigned int domain)
 {
-	static const char *const dirs[] = { "/sys/kernel/debug/sched/domains",
-					    "/proc/sys/kernel/sched_domain" };
+	static const char *const dirs[] = { KERNFS_DEBUG "/sched/domains",
+					    KERNFS_PROC "/sys/kernel/sched_domain" };
 
 	for (size_t i = 0; i < ELEMENTSOF(dirs); i++) {
 		_cleanup_free_ char *flags = NULL, *name = NULL;
@@ -177,7 +177,7 @@ int llc_view_read(const struct kernfs *k, const struct topology *t, struct llc_v
 	}
 	if (t->source == TOPOLOGY_XML || t->source == TOPOLOGY_SYNTHETIC)
 		r = set_why_not(&v, "such a description does not hold it");
-	else if (kernfs_read(k, "/proc/schedstat", &text, NULL, &why) < 0)
+	else if (kernfs_read(k, KERNFS_PROC "/schedstat", &text, NULL, &why) < 0)
 		r = set_why_not(&v, why.message);
 	for (const char *p = text; p && *p && r >= 0 && !v.why_not;) {
 		const struct topology_cpu *c = NULL;

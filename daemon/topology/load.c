@@ -237,15 +237,15 @@ static int load_isolated(struct topology *t, const struct kernfs *k, struct fail
 	_cleanup_(cpuset_freep) struct cpuset *partitions = NULL;
 	int r;
 
-	r = read_optional_list(k, "/sys/devices/system/cpu/isolated", &t->isolated, f);
+	r = read_optional_list(k, KERNFS_CPU "/isolated", &t->isolated, f);
 	if (r < 0)
 		return r;
-	r = read_optional_list(k, "/sys/fs/cgroup/cpuset.cpus.isolated", &partitions, f);
+	r = read_optional_list(k, KERNFS_CGROUP "/cpuset.cpus.isolated", &partitions, f);
 	if (r < 0)
 		return r;
 	if (cpuset_or(t->isolated, partitions) < 0)
 		return fail_oom(f);
-	return read_optional_list(k, "/sys/devices/system/cpu/nohz_full", &t->nohz_full, f);
+	return read_optional_list(k, KERNFS_CPU "/nohz_full", &t->nohz_full, f);
 }
 
 static int load_sets(struct topology *t, const struct kernfs *k, hwloc_topology_t h, struct fail *f)
@@ -255,7 +255,7 @@ static int load_sets(struct topology *t, const struct kernfs *k, hwloc_topology_
 	r = load_isolated(t, k, f);
 	if (r < 0)
 		return r;
-	r = read_optional_list(k, "/sys/devices/system/cpu/present", &t->offline, f);
+	r = read_optional_list(k, KERNFS_CPU "/present", &t->offline, f);
 	if (r < 0)
 		return r;
 	cpuset_andnot(t->offline, t->online);
@@ -331,7 +331,7 @@ int topology_load(const struct kernfs *kernfs, const char *spec, struct topology
 			return r;
 		kernfs = own;
 		/* hwloc takes a tree without it for a machine with one CPU. */
-		if (!kernfs_exists(own, "/sys/devices/system/cpu"))
+		if (!kernfs_exists(own, KERNFS_CPU))
 			return fail_set(f, SCHEDLAB_ERROR_INVALID_ARGUMENT,
 					"%s is no copy of a machine's files: it holds no "
 					"sys/devices/system/cpu",

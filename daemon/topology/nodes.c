@@ -7,8 +7,6 @@
 
 #include "topology/load.h"
 
-#define NODE_DIR "/sys/devices/system/node"
-
 static void free_distances(hwloc_topology_t h, struct hwloc_distances_s *d)
 {
 	if (d)
@@ -60,7 +58,7 @@ static int read_distances(struct topology *t, const struct kernfs *k, struct fai
 	if (!table)
 		return fail_oom(f);
 	for (size_t i = 0; i < t->n_nodes; i++) {
-		const char *path = KERNFS_PATH(NODE_DIR "/node%u/distance", t->nodes[i].id);
+		const char *path = KERNFS_PATH(KERNFS_NODE "/node%u/distance", t->nodes[i].id);
 		_cleanup_free_ char *text = NULL;
 
 		if (kernfs_read(k, path, &text, NULL, NULL) < 0)
@@ -81,11 +79,11 @@ static int read_distances(struct topology *t, const struct kernfs *k, struct fai
 static int read_node_cpus(const struct kernfs *k, uint32_t node, struct cpuset **ret,
 			  struct fail *f)
 {
-	const char *list = KERNFS_PATH(NODE_DIR "/node%u/cpulist", node);
+	const char *list = KERNFS_PATH(KERNFS_NODE "/node%u/cpulist", node);
 
 	if (kernfs_exists(k, list))
 		return kernfs_read_list(k, list, ret, f);
-	return kernfs_read_mask(k, KERNFS_PATH(NODE_DIR "/node%u/cpumap", node), ret, f);
+	return kernfs_read_mask(k, KERNFS_PATH(KERNFS_NODE "/node%u/cpumap", node), ret, f);
 }
 
 static int nodes_from_sysfs(struct topology *t, const struct kernfs *k, struct fail *f)
@@ -94,10 +92,10 @@ static int nodes_from_sysfs(struct topology *t, const struct kernfs *k, struct f
 	size_t i = 0;
 	int r;
 
-	if (kernfs_exists(k, NODE_DIR "/online"))
-		r = kernfs_read_list(k, NODE_DIR "/online", &online, f);
+	if (kernfs_exists(k, KERNFS_NODE "/online"))
+		r = kernfs_read_list(k, KERNFS_NODE "/online", &online, f);
 	else
-		r = kernfs_read_numbers(k, NODE_DIR, "node", &online, NULL);
+		r = kernfs_read_numbers(k, KERNFS_NODE, "node", &online, NULL);
 	if (r < 0 && r != -ENOENT)
 		return r;
 	/* A kernel without NUMA has one node, though it has no directory. */

@@ -58,8 +58,7 @@ static const char *dmi_hypervisor(const struct kernfs *k)
 	for (size_t i = 0; i < ELEMENTSOF(files); i++) {
 		_cleanup_free_ char *text = NULL;
 
-		if (kernfs_read(k, KERNFS_PATH("/sys/class/dmi/id/%s", files[i]), &text, NULL,
-				NULL) < 0)
+		if (kernfs_read(k, KERNFS_PATH(KERNFS_DMI "/%s", files[i]), &text, NULL, NULL) < 0)
 			continue;
 		for (size_t j = 0; j < ELEMENTSOF(dmi_names); j++)
 			if (strstr(text, dmi_names[j].part))
@@ -73,11 +72,11 @@ static const char *other_hypervisor(const struct kernfs *k)
 {
 	_cleanup_free_ char *sysinfo = NULL;
 
-	if (kernfs_exists(k, "/sys/firmware/devicetree/base/hypervisor/compatible"))
+	if (kernfs_exists(k, KERNFS_DT "/hypervisor/compatible"))
 		return "a hypervisor that the device tree names";
-	if (kernfs_exists(k, "/proc/ppc64/lparcfg"))
+	if (kernfs_exists(k, KERNFS_PROC "/ppc64/lparcfg"))
 		return "PowerVM or another that runs partitions";
-	if (kernfs_read(k, "/proc/sysinfo", &sysinfo, NULL, NULL) == 0)
+	if (kernfs_read(k, KERNFS_PROC "/sysinfo", &sysinfo, NULL, NULL) == 0)
 		return strstr(sysinfo, "VM00")   ? "z/VM or KVM"
 		       : strstr(sysinfo, "LPAR") ? "an LPAR"
 						 : NULL;
@@ -88,7 +87,7 @@ static void note_shared_processors(struct topology *t, const struct kernfs *k)
 {
 	_cleanup_free_ char *lparcfg = NULL;
 
-	if (kernfs_read(k, "/proc/ppc64/lparcfg", &lparcfg, NULL, NULL) == 0 &&
+	if (kernfs_read(k, KERNFS_PROC "/ppc64/lparcfg", &lparcfg, NULL, NULL) == 0 &&
 	    strstr(lparcfg, "shared_processor_mode=1"))
 		topology_note(t, "this partition shares its processors: its CPUs are dispatched "
 				 "anywhere, so the topology says nothing about what is near");

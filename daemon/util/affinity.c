@@ -30,6 +30,21 @@ int affinity_get(int tid, struct cpuset **ret, struct fail *f)
 	return 0;
 }
 
+int affinity_set(const struct cpuset *cpus, struct fail *f)
+{
+	_cleanup_free_ char *list = NULL;
+
+	if (syscall(SYS_sched_setaffinity, 0, cpus->n_words * sizeof(*cpus->words), cpus->words) ==
+	    0)
+		return 0;
+	list = cpuset_format_list(cpus);
+	if (errno == EINVAL)
+		return fail_set(f, SCHEDLAB_ERROR_FAILED,
+				"CPU %s cannot be used: it is offline or outside the cpuset",
+				list ? list : "");
+	return fail_errno(f, errno, "cannot move to CPU %s", list ? list : "");
+}
+
 int affinity_pin(unsigned int cpu, struct fail *f)
 {
 	_cleanup_(cpuset_freep) struct cpuset *wanted = cpuset_new(), *got = NULL;
@@ -37,14 +52,9 @@ int affinity_pin(unsigned int cpu, struct fail *f)
 
 	if (!wanted || cpuset_add(wanted, cpu) < 0)
 		return fail_oom(f);
-	if (syscall(SYS_sched_setaffinity, 0, wanted->n_words * sizeof(*wanted->words),
-		    wanted->words) < 0) {
-		if (errno == EINVAL)
-			return fail_set(
-				f, SCHEDLAB_ERROR_FAILED,
-				"CPU %u cannot be used: it is offline or outside the cpuset", cpu);
-		return fail_errno(f, errno, "cannot move to CPU %u", cpu);
-	}
+	r = affinity_set(wanted, f);
+	if (r < 0)
+		return r;
 	r = affinity_get(0, &got, f);
 	if (r < 0)
 		return r;

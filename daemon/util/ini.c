@@ -13,6 +13,8 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include "util/kernfs.h"
+
 static void dictionary_freep(dictionary **d)
 {
 	if (*d)
@@ -224,7 +226,7 @@ static int load_dictionary(const struct ini *ini, const char *text, size_t size,
 		size -= (size_t)n;
 	}
 	parser_said[0] = '\0';
-	(void)snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
+	(void)snprintf(name, sizeof(name), KERNFS_PROC "/self/fd/%d", fd);
 	iniparser_set_error_callback(note_parser_error);
 	*ret = iniparser_load(name);
 	iniparser_set_error_callback(NULL);

@@ -20,6 +20,16 @@
 
 #define KERNFS_PATH_MAX 256
 
+/* Where each file system is. Paths begin with one of these, so that no other file spells them. */
+#define KERNFS_SYS    "/sys"
+#define KERNFS_PROC   "/proc"
+#define KERNFS_CPU    KERNFS_SYS "/devices/system/cpu"
+#define KERNFS_NODE   KERNFS_SYS "/devices/system/node"
+#define KERNFS_DMI    KERNFS_SYS "/class/dmi/id"
+#define KERNFS_DT     KERNFS_SYS "/firmware/devicetree/base"
+#define KERNFS_DEBUG  KERNFS_SYS "/kernel/debug"
+#define KERNFS_CGROUP KERNFS_SYS "/fs/cgroup"
+
 struct kernfs;
 
 /* @root is a directory, or "/" or NULL for this machine. */

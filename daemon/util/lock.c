@@ -22,7 +22,7 @@ static int find_holder(const struct kernfs *k, int fd)
 	char wanted[64];
 	char *rest;
 
-	if (fstat(fd, &st) < 0 || kernfs_read(k, "/proc/locks", &locks, NULL, NULL) < 0)
+	if (fstat(fd, &st) < 0 || kernfs_read(k, KERNFS_PROC "/locks", &locks, NULL, NULL) < 0)
 		return 0;
 	(void)snprintf(wanted, sizeof(wanted), " %02x:%02x:%ju ", major(st.st_dev),
 		       minor(st.st_dev), (uintmax_t)st.st_ino);
@@ -53,9 +53,9 @@ static int fail_held(int fd, const char *doing, struct fail *f)
 	if (pid <= 0)
 		return fail_set(f, SCHEDLAB_ERROR_BUSY,
 				"another process, in another pid namespace, %s", doing);
-	if (kernfs_read_trimmed(k, KERNFS_PATH("/proc/%d/comm", pid), &comm, NULL) < 0)
+	if (kernfs_read_trimmed(k, KERNFS_PATH(KERNFS_PROC "/%d/comm", pid), &comm, NULL) < 0)
 		return fail_set(f, SCHEDLAB_ERROR_BUSY, "process %d %s", pid, doing);
-	if (stat(KERNFS_PATH("/proc/%d", pid), &st) == 0)
+	if (stat(KERNFS_PATH(KERNFS_PROC "/%d", pid), &st) == 0)
 		user = getpwuid(st.st_uid);
 	return fail_set(f, SCHEDLAB_ERROR_BUSY, "%s (process %d, user %s) %s", comm, pid,
 			user ? user->pw_name : "unknown", doing);

@@ -13,6 +13,8 @@
 
 #include <schedlab/units.h>
 
+#include "util/cpuset.h"
+
 struct unit {
 	const char *name;
 	double factor;
@@ -209,6 +211,26 @@ int parse_bool(const char *what, const char *text, bool *ret, struct fail *f)
 	return fail_set(f, SCHEDLAB_ERROR_INVALID_ARGUMENT,
 			"%s: '%.60s' is neither yes nor no (on, off, true, false, 1, 0)", what,
 			text);
+}
+
+int parse_cpu_pair(const char *what, const char *text, uint32_t *ret_a, uint32_t *ret_b,
+		   struct fail *f)
+{
+	size_t length = strcspn(text, "-,");
+	char first[16];
+	uint64_t a = 0, b = 0;
+
+	if (length < sizeof(first) && text[length] != '\0') {
+		(void)snprintf(first, sizeof(first), "%.*s", (int)length, text);
+		if (parse_u64(what, first, 0, CPUSET_CPU_MAX, &a, NULL) >= 0 &&
+		    parse_u64(what, text + length + 1, 0, CPUSET_CPU_MAX, &b, NULL) >= 0) {
+			*ret_a = (uint32_t)a;
+			*ret_b = (uint32_t)b;
+			return 0;
+		}
+	}
+	return fail_set(f, SCHEDLAB_ERROR_INVALID_ARGUMENT,
+			"%s: '%.60s' is not a pair of CPUs; one looks like 0-1", what, text);
 }
 
 const char *format_time(char buffer[FORMAT_TIME_MAX], uint64_t ns)

@@ -32,6 +32,10 @@ int parse_percent(const char *what, const char *text, double min, double max, do
 /* yes, on, true, 1; no, off, false, 0. */
 int parse_bool(const char *what, const char *text, bool *ret, struct fail *f);
 
+/* Two CPU numbers, "0-1" or "0,1"; equal ones are allowed. */
+int parse_cpu_pair(const char *what, const char *text, uint32_t *ret_a, uint32_t *ret_b,
+		   struct fail *f);
+
 /* A time for people, "1.5 s", "200 ms", "12.4 us"; three significant digits. */
 #define FORMAT_TIME_MAX 32
 const char *format_time(char buffer[FORMAT_TIME_MAX], uint64_t ns);

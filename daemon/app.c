@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Building and running the daemon.
+ */
+#include "app.h"
+
+#include <errno.h>
+#include <schedlab/names.h>
+#include <schedlab/units.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <systemd/sd-bus.h>
+#include <systemd/sd-daemon.h>
+#include <systemd/sd-event.h>
+#include <systemd/sd-id128.h>
+
+#include "bus/bus.h"
+#include "config/config.h"
+#include "util/log.h"
+#include "version.h"
+
+#define STOP_LIMIT_USEC (10 * USEC_PER_SEC) /* for jobs to end at SIGTERM */
+#define WORKER_NAME     "schedlab-worker"
+
+struct app {
+	const struct app_options *options;
+	sd_event *event;
+	sd_event_source *stopping; /* set while jobs are ending before the exit */
+	struct kernfs *kernfs;
+	struct topology *topology;
+	struct class_table *classes;
+	struct fingerprint *fingerprint;
+	struct job_queue *queue;
+	char *worker;
+	struct measure_context measure;
+	struct bus_context bus;
+};
+
+static void app_clear(struct app *a)
+{
+	if (a->bus.bus)
+		bus_detach(&a->bus);
+	sd_event_source_disable_unref(a->stopping);
+	job_queue_free(a->queue);
+	sd_bus_flush_close_unref(a->bus.bus);
+	fingerprint_free(a->fingerprint);
+	class_table_free(a->classes);
+	topology_free(a->topology);
+	kernfs_free(a->kernfs);
+	free(a->worker);
+	(void)fd_close(a->measure.lock_fd);
+	sd_event_unref(a->event);
+}
+
+/* Beside this program, else in libexec; never by the environment. */
+static int find_worker(char **ret, struct fail *f)
+{
+	char self[4096];
+	ssize_t n = readlink(KERNFS_PROC "/self/exe", self, sizeof(self) - 1);
+	_cleanup_free_ char *path = NULL;
+	char *slash;
+
+	if (n < 0)
+		return fail_errno(f, errno, "cannot find out where this program lies");
+	self[n] = '\0';
+	slash = strrchr(self, '/');
+	if (asprintf(&path, "%.*s/" WORKER_NAME, slash ? (int)(slash - self) : 0, self) < 0) {
+		path = NULL;
+		return fail_oom(f);
+	}
+	if (access(path, X_OK) < 0) {
+		free(path);
+		path = strdup(SCHEDLAB_LIBEXECDIR "/" WORKER_NAME);
+		if (!path)
+			return fail_oom(f);
+	}
+	*ret = TAKE_PTR(path);
+	return 0;
+}
+
+static int load_config(struct app *a, struct fail *f)
+{
+	const struct config_spec specs[] = { measure_config_spec };
+	_cleanup_(config_freep) struct config *c = NULL;
+	const char *path = a->options->config ? a->options->config : SCHEDLAB_CONF_FILE;
+	int r = config_load(path, a->options->config != NULL, specs, ELEMENTSOF(specs), &c, f);
+
+	return r < 0 ? r : measure_defaults_load(c, &a->measure.defaults, f);
+}
+
+static int explore(struct app *a, struct fail *f)
+{
+	int r = kernfs_new(a->options->root, &a->kernfs, f);
+
+	if (r >= 0)
+		r = topology_load(a->kernfs, a->options->topology, &a->topology, f);
+	if (r >= 0)
+		r = fingerprint_read(a->kernfs, a->topology, &a->fingerprint, f);
+	/* One fixed seed for what is listed: the same representatives at every start. */
+	if (r >= 0)
+		r = class_table_new(a->topology, NULL, a->measure.defaults.pairs_per_class, 0,
+				    &a->classes, f);
+	return r;
+}
+
+static void wire(struct app *a)
+{
+	const struct app_options *o = a->options;
+	bool real = a->topology->source == TOPOLOGY_THIS && !o->worker;
+
+	a->measure.event = a->event;
+	a->measure.topology = a->topology;
+	a->measure.fingerprint = a->fingerprint;
+	a->measure.queue = a->queue;
+	a->measure.worker = o->worker ? o->worker : a->worker;
+	a->measure.worker_stands_in = o->worker != NULL;
+	a->measure.lock_file = !real ? NULL : o->lock_file ? o->lock_file : SCHEDLAB_LOCK_FILE;
+	a->bus.kernfs = a->kernfs;
+	a->bus.topology = a->topology;
+	a->bus.fingerprint = a->fingerprint;
+	a->bus.classes = a->classes;
+	a->bus.queue = a->queue;
+	a->bus.measure = &a->measure;
+}
+
+/* The loop ends when no job runs any more, or when that takes too long. */
+static int on_stopping(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	struct app *a = userdata;
+
+	(void)source;
+	(void)usec;
+	return sd_event_exit(a->event, EXIT_SUCCESS);
+}
+
+static int on_before_sleep(sd_event_source *source, void *userdata)
+{
+	struct app *a = userdata;
+
+	(void)source;
+	return job_queue_is_idle(a->queue) ? sd_event_exit(a->event, EXIT_SUCCESS) : 0;
+}
+
+static int stop(struct app *a)
+{
+	int r;
+
+	if (a->stopping)
+		return 0;
+	(void)sd_notify(0, "STOPPING=1");
+	for (struct job *job = job_first(a->queue); job; job = job_next(job))
+		job_cancel(job, "the daemon stops");
+	r = sd_event_add_time_relative(a->event, &a->stopping, CLOCK_MONOTONIC, STOP_LIMIT_USEC, 0,
+				       on_stopping, a);
+	if (r >= 0)
+		r = sd_event_add_post(a->event, NULL, on_before_sleep, a);
+	return r < 0 ? sd_event_exit(a->event, r) : 0;
+}
+
+static int on_signal(sd_event_source *source, const struct signalfd_siginfo *info, void *userdata)
+{
+	(void)source;
+	log_info("stopping: signal %s", strsignal((int)info->ssi_signo));
+	return stop(userdata);
+}
+
+/* On a socket pair: the client has gone, and nobody else can come. */
+static int on_disconnected(sd_bus_message *signal, void *userdata, sd_bus_error *error)
+{
+	(void)signal;
+	(void)error;
+	return stop(userdata);
+}
+
+static int on_named(sd_bus_message *reply, void *userdata, sd_bus_error *error)
+{
+	struct app *a = userdata;
+	const sd_bus_error *e = sd_bus_message_get_error(reply);
+	uint32_t how = 0;
+
+	(void)error;
+	if (e) {
+		log_error("cannot have the name " SCHEDLAB_BUS_NAME ": %s", e->message);
+		return sd_event_exit(a->event, -EPERM);
+	}
+	/* 1: primary owner. The request was for that or nothing. */
+	if (sd_bus_message_read(reply, "u", &how) < 0 || how != 1) {
+		log_error("another daemon has the name " SCHEDLAB_BUS_NAME " already");
+		return sd_event_exit(a->event, -EEXIST);
+	}
+	(void)sd_notifyf(0, "READY=1\nSTATUS=%zu CPUs, %zu pair classes", a->topology->n_cpus,
+			 class_table_size(a->classes));
+	log_info("ready on the bus");
+	return 0;
+}
+
+static int open_socket(struct app *a, sd_bus **ret)
+{
+	_cleanup_(sd_bus_unrefp) sd_bus *bus = NULL;
+	sd_id128_t id;
+	int r = sd_bus_new(&bus);
+
+	if (r >= 0)
+		r = sd_id128_randomize(&id);
+	if (r >= 0)
+		r = sd_bus_set_fd(bus, a->options->bus_fd, a->options->bus_fd);
+	if (r >= 0)
+		r = sd_bus_set_server(bus, 1, id);
+	/* Acting methods ask who called: with no broker, by the socket's credentials. */
+	if (r >= 0)
+		r = sd_bus_negotiate_creds(bus, 1, SD_BUS_CREDS_PID | SD_BUS_CREDS_EUID);
+	if (r >= 0)
+		r = sd_bus_start(bus);
+	if (r >= 0)
+		r = sd_bus_match_signal(bus, NULL, NULL, "/org/freedesktop/DBus/Local",
+					"org.freedesktop.DBus.Local", "Disconnected",
+					on_disconnected, a);
+	if (r >= 0)
+		*ret = TAKE_PTR(bus);
+	return r;
+}
+
+static int open_bus(struct app *a, struct fail *f)
+{
+	int r;
+
+	switch (a->options->bus) {
+	case APP_BUS_SOCKET:
+		r = open_socket(a, &a->bus.bus);
+		break;
+	case APP_BUS_USER:
+		r = sd_bus_open_user(&a->bus.bus);
+		break;
+	default:
+		r = sd_bus_open_system(&a->bus.bus);
+	}
+	if (r < 0)
+		return fail_errno(f, r, "cannot connect to the %s",
+				  a->options->bus == APP_BUS_SOCKET ? "client's socket"
+				  : a->options->bus == APP_BUS_USER ? "user's bus"
+								    : "system bus");
+	r = sd_bus_attach_event(a->bus.bus, a->event, SD_EVENT_PRIORITY_NORMAL);
+	if (r >= 0)
+		r = bus_attach(&a->bus);
+	/* The name last: who finds it finds everything. */
+	if (r >= 0 && a->options->bus != APP_BUS_SOCKET) {
+		r = sd_bus_set_exit_on_disconnect(a->bus.bus, 1);
+		if (r >= 0)
+			r = sd_bus_request_name_async(a->bus.bus, NULL, SCHEDLAB_BUS_NAME, 0,
+						      on_named, a);
+	}
+	return r < 0 ? fail_errno(f, r, "cannot serve the bus") : 0;
+}
+
+/* SIGCHLD stays blocked: workers are watched by pidfd. SIGPIPE must not kill. */
+static int watch_signals(struct app *a, struct fail *f)
+{
+	static const int stopping[] = { SIGTERM, SIGINT };
+	sigset_t blocked;
+	int r = 0;
+
+	(void)sigemptyset(&blocked);
+	(void)sigaddset(&blocked, SIGCHLD);
+	(void)sigaddset(&blocked, SIGPIPE);
+	(void)sigaddset(&blocked, SIGHUP);
+	for (size_t i = 0; i < ELEMENTSOF(stopping); i++)
+		(void)sigaddset(&blocked, stopping[i]);
+	if (sigprocmask(SIG_BLOCK, &blocked, NULL) < 0)
+		return fail_errno(f, errno, "cannot block signals");
+	for (size_t i = 0; i < ELEMENTSOF(stopping) && r >= 0; i++)
+		r = sd_event_add_signal(a->event, NULL, stopping[i], on_signal, a);
+	if (r >= 0)
+		r = sd_event_set_watchdog(a->event, 1);
+	return r < 0 ? fail_errno(f, r, "cannot watch signals") : 0;
+}
+
+static int build(struct app *a, struct fail *f)
+{
+	int r = sd_event_default(&a->event);
+
+	if (r < 0)
+		return fail_errno(f, r, "cannot make an event loop");
+	r = watch_signals(a, f);
+	if (r >= 0)
+		r = load_config(a, f);
+	if (r >= 0)
+		r = explore(a, f);
+	if (r >= 0)
+		r = find_worker(&a->worker, f);
+	if (r < 0)
+		return r;
+	r = job_queue_new(a->event, &a->queue);
+	if (r < 0)
+		return fail_errno(f, r, "cannot make the queue of jobs");
+	wire(a);
+	return open_bus(a, f);
+}
+
+int app_run(const struct app_options *options, struct fail *f)
+{
+	_cleanup_(app_clear) struct app a = { .options = options, .measure.lock_fd = -1 };
+	int r;
+
+	(void)umask(0022);
+	r = build(&a, f);
+	if (r < 0)
+		return r;
+	log_info("%s: %zu CPUs, %zu pair classes; hwloc took %ju ms", a.topology->source_name,
+		 a.topology->n_cpus, class_table_size(a.classes),
+		 (uintmax_t)(a.topology->hwloc_ns / NSEC_PER_MSEC));
+	r = sd_event_loop(a.event);
+	if (r < 0)
+		return fail_errno(f, r, "the event loop ended");
+	return 0;
+}

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The measuring job: a state machine that is fed by runner.c.
+ */
+#include "measure/measure.h"
+
+#include <inttypes.h>
+#include <schedlab/names.h>
+#include <string.h>
+
+#include "bench/spec.h"
+#include "measure/runner.h"
+#include "measure/tally.h"
+#include "util/clock.h"
+#include "util/lock.h"
+#include "util/log.h"
+#include "util/random.h"
+
+#define GRACE_DEFAULT_NS  (30 * NSEC_PER_SEC)
+#define GRACE_MAX_NS      (3600 * NSEC_PER_SEC)
+#define SAMPLE_COST_NS    (15 * NSEC_PER_MSEC) /* process and set-up; the first estimate only */
+#define CELL_FAILURES_MAX 3 /* a pair that has never worked is given up after as many tries */
+
+struct measurement {
+	struct measure_context *context;
+	struct plan *plan;
+	struct tally tally;
+	struct runner *runner;
+	struct job *job;
+	struct random random;
+	size_t *order;  /* of the cells in this round */
+	size_t at;      /* in order */
+	uint64_t round; /* 0 .. rounds - 1 */
+	uint64_t samples_begun, start_ns;
+};
+
+static const char *const config_keys[] = { "duration", "pairs-per-class", "rounds", "warm-up",
+					   "worker-grace" };
+
+const struct config_spec measure_config_spec = {
+	.section = "measure",
+	.keys = config_keys,
+	.n_keys = ELEMENTSOF(config_keys),
+};
+
+int measure_defaults_load(const struct config *c, struct measure_defaults *ret, struct fail *f)
+{
+	struct measure_defaults d = {
+		.duration_ns = PLAN_DURATION_DEFAULT_NS,
+		.warm_up_ns = PLAN_WARM_UP_DEFAULT_NS,
+		.rounds = PLAN_ROUNDS_DEFAULT,
+		.pairs_per_class = CLASS_PAIRS_DEFAULT,
+		.grace_ns = GRACE_DEFAULT_NS,
+	};
+	int r;
+
+	r = config_get_time(c, "measure", "duration", PLAN_DURATION_MIN_NS, PLAN_DURATION_MAX_NS,
+			    &d.duration_ns, f);
+	if (r >= 0)
+		r = config_get_time(c, "measure", "warm-up", 0, PLAN_DURATION_MAX_NS, &d.warm_up_ns,
+				    f);
+	if (r >= 0)
+		r = config_get_u64(c, "measure", "rounds", 1, PLAN_ROUNDS_MAX, &d.rounds, f);
+	if (r >= 0)
+		r = config_get_u64(c, "measure", "pairs-per-class", 1, CLASS_PAIRS_LIMIT,
+				   &d.pairs_per_class, f);
+	if (r >= 0)
+		r = config_get_time(c, "measure", "worker-grace", NSEC_PER_MSEC, GRACE_MAX_NS,
+				    &d.grace_ns, f);
+	if (r >= 0)
+		*ret = d;
+	return r;
+}
+
+void measure_fill_in(const struct measure_context *context, struct plan_options *options)
+{
+	const struct measure_defaults *d = &context->defaults;
+
+	if (options->duration_ns == 0)
+		options->duration_ns = d->duration_ns;
+	if (options->rounds == 0)
+		options->rounds = d->rounds;
+	if (options->pairs_per_class == 0)
+		options->pairs_per_class = d->pairs_per_class;
+	if (options->seed == UINT64_MAX)
+		options->seed = random_seed();
+	options->warm_up_ns = d->warm_up_ns;
+}
+
+static void measurement_free(void *work)
+{
+	struct measurement *m = work;
+	struct measure_context *context = m->context;
+
+	runner_free(m->runner);
+	if (m->plan)
+		tally_clear(&m->tally);
+	plan_free(m->plan);
+	free(m->order);
+	free(m);
+	/* The machine is free for others as soon as no measurement waits. */
+	if (job_queue_is_idle(context->queue))
+		context->lock_fd = fd_close(context->lock_fd);
+}
+
+static int take_machine(struct measure_context *context, struct fail *f)
+{
+	if (!context->lock_file || context->lock_fd >= 0)
+		return 0;
+	return lock_take(context->lock_file,
+			 "is measuring on this machine, and two at a time would measure each other",
+			 &context->lock_fd, f);
+}
+
+static void next_sample(struct measurement *m);
+
+/* Ends the job; @m is gone afterwards. */
+static void end(struct measurement *m)
+{
+	struct fail why = { 0 };
+
+	if (tally_is_complete(&m->tally)) {
+		job_end(m->job, JOB_DONE, NULL);
+		return;
+	}
+	(void)fail_set(&why, SCHEDLAB_ERROR_FAILED, "%s",
+		       m->tally.n_failures > 0 ? m->tally.failures[0].why : "no sample went well");
+	job_end(m->job, JOB_FAILED, &why);
+}
+
+static void on_sample(const struct bench_result *result, const struct fail *why, void *userdata)
+{
+	struct measurement *m = userdata;
+	size_t index = m->order[m->at];
+	struct bench_request request;
+
+	m->runner = runner_free(m->runner);
+	if (job_cancel_asked(m->job)) {
+		job_end(m->job, JOB_CANCELLED, NULL);
+		return;
+	}
+	if (result) {
+		plan_request(m->plan, &m->plan->cells[index], 0, &request);
+		if (tally_add(&m->tally, index, &request, result) < 0)
+			result = NULL;
+	}
+	if (!result) {
+		const char *reason = why->message[0] ? why->message : "out of memory";
+
+		log_info("a sample failed: %s", reason);
+		tally_add_failure(&m->tally, index, m->round, reason);
+	}
+	m->at++;
+	next_sample(m);
+}
+
+static uint64_t estimate_remaining_ns(const struct measurement *m)
+{
+	uint64_t all = m->plan->n_cells * m->plan->rounds;
+	uint64_t each = m->plan->duration_ns + m->plan->warm_up_ns + SAMPLE_COST_NS;
+
+	if (m->samples_begun > 0)
+		each = (clock_monotonic_ns() - m->start_ns) / m->samples_begun;
+	return each * (all - m->round * m->plan->n_cells - m->at);
+}
+
+static void report(struct measurement *m, const struct plan_cell *cell)
+{
+	uint64_t all = m->plan->n_cells * m->plan->rounds;
+	uint64_t begun = m->round * m->plan->n_cells + m->at;
+	char pair[32] = "";
+
+	if (cell->pinned)
+		(void)snprintf(pair, sizeof(pair), " on %u-%u", cell->pair.waker, cell->pair.wakee);
+	job_report(m->job, (double)begun / (double)all, estimate_remaining_ns(m) / NSEC_PER_USEC,
+		   "round %" PRIu64 " of %" PRIu64 ": %s, class %s%s", m->round + 1,
+		   m->plan->rounds, m->plan->specs[cell->benchmark].bench->name,
+		   cell->pair_class->id, pair);
+}
+
+static bool is_given_up(const struct measurement *m, size_t index)
+{
+	const struct tally_row *row = &m->tally.rows[index];
+
+	return row->n_samples == 0 && row->n_failed >= CELL_FAILURES_MAX;
+}
+
+/* Moves on to the next cell that is still tried; false at the end of the last round. */
+static bool advance(struct measurement *m)
+{
+	for (;;) {
+		if (m->at == m->plan->n_cells) {
+			m->at = 0;
+			m->round++;
+			if (m->round < m->plan->rounds)
+				random_order(&m->random, m->order, m->plan->n_cells);
+		}
+		if (m->round == m->plan->rounds)
+			return false;
+		if (!is_given_up(m, m->order[m->at]))
+			return true;
+		m->at++;
+	}
+}
+
+static int start_sample(struct measurement *m, const struct plan_cell *cell, struct fail *f)
+{
+	struct runner_order order = {
+		.program = m->context->worker,
+		.client_fd = -1,
+		.grace_ns = m->context->defaults.grace_ns,
+	};
+	struct runner_handlers handlers = { .done = on_sample, .userdata = m };
+
+	plan_request(m->plan, cell, random_next(&m->random) >> 11, &order.request);
+	return runner_start(m->context->event, &order, &handlers, &m->runner, f);
+}
+
+/* Begins the next sample, or ends the job: then @m is gone. */
+static void next_sample(struct measurement *m)
+{
+	while (advance(m)) {
+		size_t index = m->order[m->at];
+		struct fail f = { 0 };
+
+		report(m, &m->plan->cells[index]);
+		m->samples_begun++;
+		if (start_sample(m, &m->plan->cells[index], &f) >= 0)
+			return;
+		log_info("a sample failed: %s", f.message);
+		tally_add_failure(&m->tally, index, m->round, f.message);
+		m->at++;
+	}
+	end(m);
+}
+
+static int measurement_start(struct job *job, void *work, struct fail *f)
+{
+	struct measurement *m = work;
+	int r = take_machine(m->context, f);
+
+	if (r < 0)
+		return r;
+	m->job = job;
+	m->start_ns = clock_monotonic_ns();
+	random_order(&m->random, m->order, m->plan->n_cells);
+	next_sample(m);
+	return 0;
+}
+
+static void measurement_cancel(struct job *job, void *work)
+{
+	struct measurement *m = work;
+
+	if (m->runner)
+		runner_cancel(m->runner, job->why.message);
+}
+
+static json_t *machine_to_json(const struct measure_context *context)
+{
+	const struct fingerprint *fp = context->fingerprint;
+	const char *model = fingerprint_get(fp, "cpu_model"),
+		   *kernel = fingerprint_get(fp, "kernel");
+
+	return json_pack("{s:s, s:s?, s:s?, s:s?, s:s}", "fingerprint", fp->id, "cpu_model", model,
+			 "kernel", kernel, "hypervisor", context->topology->hypervisor, "topology",
+			 context->topology->source_name);
+}
+
+static json_t *measurement_to_json(const struct job *job, const void *work)
+{
+	const struct measurement *m = work;
+	const struct plan *plan = m->plan;
+	json_t *options = json_pack("{s:I, s:I, s:I, s:I, s:s?}", "duration_usec",
+				    (json_int_t)(plan->duration_ns / NSEC_PER_USEC), "warm_up_usec",
+				    (json_int_t)(plan->warm_up_ns / NSEC_PER_USEC), "rounds",
+				    (json_int_t)plan->rounds, "seed", (json_int_t)plan->seed,
+				    "cpus", plan->cpus);
+	json_t *root = json_pack("{s:s, s:I, s:s, s:o, s:o, s:I}", "schema",
+				 SCHEDLAB_SCHEMA("measure"), "job", (json_int_t)job->id, "state",
+				 job_state_name(job->state), "machine", machine_to_json(m->context),
+				 "options", options, "rounds_done", (json_int_t)m->round);
+
+	if (!root)
+		return NULL;
+	if (job->why.message[0] != '\0')
+		json_object_set_new(root, "why", json_string(job->why.message));
+	tally_to_json(&m->tally, root);
+	return root;
+}
+
+static const struct job_kind measure_kind = {
+	.name = "measure",
+	.start = measurement_start,
+	.cancel = measurement_cancel,
+	.to_json = measurement_to_json,
+	.free = measurement_free,
+};
+
+static int check_here(const struct measure_context *context, struct fail *f)
+{
+	if (context->topology->source == TOPOLOGY_THIS || context->worker_stands_in)
+		return 0;
+	return fail_set(f, SCHEDLAB_ERROR_NOT_HERE,
+			"%s describes another machine: it can be looked at, but not measured here",
+			context->topology->source_name);
+}
+
+int measure_submit(struct measure_context *context, const struct plan_options *options,
+		   bool detached, struct job **ret, struct fail *f)
+{
+	struct measurement *m;
+	int r = check_here(context, f);
+
+	if (r < 0)
+		return r;
+	m = calloc(1, sizeof(*m));
+	if (!m)
+		return fail_oom(f);
+	m->context = context;
+	m->random.state = options->seed;
+	r = plan_new(context->topology, options, &m->plan, f);
+	if (r >= 0) {
+		m->order = calloc(m->plan->n_cells, sizeof(*m->order));
+		if (tally_init(&m->tally, m->plan) < 0 || !m->order)
+			r = fail_oom(f);
+	}
+	if (r >= 0)
+		r = take_machine(context, f);
+	if (r >= 0)
+		r = job_add(context->queue, &measure_kind, m, detached, ret, f);
+	if (r < 0)
+		measurement_free(m);
+	return r;
+}
