@@ -134,7 +134,7 @@ static int on_stopping(sd_event_source *source, uint64_t usec, void *userdata)
 	return sd_event_exit(a->event, EXIT_SUCCESS);
 }
 
-static int on_before_sleep(sd_event_source *source, void *userdata)
+static int on_after_event(sd_event_source *source, void *userdata)
 {
 	struct app *a = userdata;
 
@@ -151,10 +151,12 @@ static int stop(struct app *a)
 	(void)sd_notify(0, "STOPPING=1");
 	for (struct job *job = job_first(a->queue); job; job = job_next(job))
 		job_cancel(job, "the daemon stops");
+	if (job_queue_is_idle(a->queue))
+		return sd_event_exit(a->event, EXIT_SUCCESS);
 	r = sd_event_add_time_relative(a->event, &a->stopping, CLOCK_MONOTONIC, STOP_LIMIT_USEC, 0,
 				       on_stopping, a);
 	if (r >= 0)
-		r = sd_event_add_post(a->event, NULL, on_before_sleep, a);
+		r = sd_event_add_post(a->event, NULL, on_after_event, a);
 	return r < 0 ? sd_event_exit(a->event, r) : 0;
 }
 

@@ -76,7 +76,8 @@ static void fail_sample(struct runner *r, const struct fail *why)
 	r->state = FAILED;
 	r->why = *why;
 	r->io = sd_event_source_disable_unref(r->io);
-	worker_kill(&r->worker);
+	if (!r->reaped)
+		worker_kill(&r->worker);
 	if (r->worker.pid == 0 || r->reaped)
 		finish(r);
 	else
@@ -236,8 +237,11 @@ static int on_process(sd_event_source *source, int fd, uint32_t events, void *us
 	/* What it said before its end counts. */
 	if (r->io)
 		drain(r);
-	if (waitid(P_PIDFD, (id_t)fd, &info, WEXITED | WNOHANG) < 0 || info.si_pid == 0)
+	if (waitid(P_PIDFD, (id_t)fd, &info, WEXITED | WNOHANG | WNOWAIT) < 0 || info.si_pid == 0)
 		return 0;
+	/* Tasks it may have left behind go with its group, whose number is ours until it is reaped. */
+	worker_kill(&r->worker);
+	(void)waitid(P_PIDFD, (id_t)fd, &info, WEXITED);
 	r->reaped = true;
 	if (r->state != FAILED) {
 		describe_end(&info, &why);
@@ -249,8 +253,6 @@ static int on_process(sd_event_source *source, int fd, uint32_t events, void *us
 			return 0;
 		}
 	}
-	/* Tasks it may have left behind go with its group. */
-	worker_kill(&r->worker);
 	finish(r);
 	return 0;
 }

@@ -119,7 +119,9 @@ static char *join_files(const struct reading *in, const char *dir, const char *c
 	if (!out)
 		return NULL;
 	for (size_t i = 0; i < n; i++) {
-		_cleanup_free_ char *part = trimmed(in, KERNFS_PATH("%s/%s", dir, files[i]), why);
+		/* If there is none, the first says why. */
+		_cleanup_free_ char *part =
+			trimmed(in, KERNFS_PATH("%s/%s", dir, files[i]), i ? NULL : why);
 
 		if (!part || !*part)
 			continue;

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Texts from JSON.
+ */
+#include "render/text.h"
+
+#include "util/macro.h"
+
+const char *text_of(const json_t *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+
+	return text ? text : "";
+}
+
+char *text_join(const json_t *array, const char *between)
+{
+	_cleanup_free_ char *text = NULL;
+	size_t size, i;
+	FILE *out = open_memstream(&text, &size);
+	json_t *part;
+
+	if (!out)
+		return NULL;
+	json_array_foreach (array, i, part)
+		fprintf(out, "%s%s", i ? between : "", json_string_value(part));
+	if (fclose(out) != 0)
+		return NULL;
+	return TAKE_PTR(text);
+}
+
+static void print_field(const json_t *fingerprint, const char *key, const char *label)
+{
+	const char *value = text_of(json_object_get(fingerprint, "fields"), key);
+	const char *why = text_of(json_object_get(fingerprint, "unavailable"), key);
+
+	if (*value)
+		printf("  %-13s %s\n", label, value);
+	else
+		printf("  %-13s unavailable, because %s\n", label, why);
+}
+
+void text_print_machine(const json_t *root)
+{
+	const json_t *fingerprint = json_object_get(root, "fingerprint");
+	const char *source = text_of(root, "topology");
+
+	if (!*source)
+		source = text_of(root, "source");
+	printf("\nMachine (%s), fingerprint %s:\n", source, text_of(fingerprint, "id"));
+	print_field(fingerprint, "cpu_model", "processor");
+	print_field(fingerprint, "cpu_id", "identity");
+	print_field(fingerprint, "microcode", "microcode");
+	print_field(fingerprint, "machine", "machine");
+	print_field(fingerprint, "kernel", "kernel");
+	print_field(fingerprint, "virtualisation", "hypervisor");
+}
+
+void text_print_guest(const char *hypervisor)
+{
+	if (*hypervisor)
+		printf("In a virtual machine (%s): wakeups include what the hypervisor does, and "
+		       "what "
+		       "CPUs share is its claim.\n",
+		       hypervisor);
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Parts of the daemon's JSON as text.
+ */
+#pragma once
+
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Member @key of @object as text; "" where it is none. */
+const char *text_of(const json_t *object, const char *key);
+
+/* The texts of an array with @between between them. The caller frees it; NULL without memory. */
+char *text_join(const json_t *array, const char *between);
+
+/* "AMD EPYC 7763, 128 CPUs, kernel 6.1.0" and, in a guest, whose. From a status or a topology. */
+void text_print_machine(const json_t *root);
+
+/* The sentence that stands with every figure of a guest; nothing on bare metal. */
+void text_print_guest(const char *hypervisor);

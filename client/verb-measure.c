@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * measure: benchmarks over pair classes, to a table.
+ */
+#include <schedlab/names.h>
+#include <schedlab/units.h>
+#include <string.h>
+
+#include "client.h"
+#include "util/parse.h"
+#include "wait.h"
+
+#define LIST_MAX     256
+#define DURATION_MAX (3600 * NSEC_PER_SEC)
+
+/* What the options said. */
+static struct {
+	const char *classes[LIST_MAX];
+	size_t n_classes;
+	struct {
+		uint32_t waker, wakee;
+	} pairs[LIST_MAX];
+	size_t n_pairs;
+	const char *cpus;
+	uint64_t duration_ns, rounds, pairs_per_class, seed;
+	bool has_seed, detach, all_metrics;
+} arg;
+
+enum {
+	OPTION_CLASS = 1,
+	OPTION_PAIR,
+	OPTION_CPUS,
+	OPTION_DURATION,
+	OPTION_ROUNDS,
+	OPTION_PAIRS_PER_CLASS,
+	OPTION_SEED,
+	OPTION_DETACH,
+	OPTION_ALL_METRICS
+};
+
+static const struct option options[] = {
+	{ "class", required_argument, NULL, OPTION_CLASS },
+	{ "pair", required_argument, NULL, OPTION_PAIR },
+	{ "cpus", required_argument, NULL, OPTION_CPUS },
+	{ "duration", required_argument, NULL, OPTION_DURATION },
+	{ "rounds", required_argument, NULL, OPTION_ROUNDS },
+	{ "pairs-per-class", required_argument, NULL, OPTION_PAIRS_PER_CLASS },
+	{ "seed", required_argument, NULL, OPTION_SEED },
+	{ "detach", no_argument, NULL, OPTION_DETACH },
+	{ "all-metrics", no_argument, NULL, OPTION_ALL_METRICS },
+	{ 0 },
+};
+
+/* "l3,core": class ids hold no comma. The texts live as long as the program. */
+static int add_classes(const char *list, struct fail *f)
+{
+	char *copy = strdup(list);
+
+	if (!copy)
+		return fail_oom(f);
+	for (char *id; (id = strsep(&copy, ","));) {
+		if (*id == '\0')
+			return fail_set(f, SCHEDLAB_ERROR_INVALID_ARGUMENT,
+					"--class: '%.60s' holds an empty name", list);
+		if (arg.n_classes == LIST_MAX)
+			return fail_set(f, SCHEDLAB_ERROR_LIMITS_EXCEEDED,
+					"--class: more than %d are named", LIST_MAX);
+		arg.classes[arg.n_classes++] = id;
+	}
+	return 0;
+}
+
+static int add_pair(const char *text, struct fail *f)
+{
+	int r;
+
+	if (arg.n_pairs == LIST_MAX)
+		return fail_set(f, SCHEDLAB_ERROR_LIMITS_EXCEEDED, "--pair: more than %d are named",
+				LIST_MAX);
+	r = parse_cpu_pair("--pair", text, &arg.pairs[arg.n_pairs].waker,
+			   &arg.pairs[arg.n_pairs].wakee, f);
+	if (r >= 0)
+		arg.n_pairs++;
+	return r;
+}
+
+static int set(int option, const char *argument, struct fail *f)
+{
+	switch (option) {
+	case OPTION_CLASS:
+		return add_classes(argument, f);
+	case OPTION_PAIR:
+		return add_pair(argument, f);
+	case OPTION_CPUS:
+		arg.cpus = argument;
+		return 0;
+	case OPTION_DURATION:
+		return parse_time("--duration", argument, NSEC_PER_MSEC, DURATION_MAX,
+				  &arg.duration_ns, f);
+	case OPTION_ROUNDS:
+		return parse_u64("--rounds", argument, 1, UINT32_MAX, &arg.rounds, f);
+	case OPTION_PAIRS_PER_CLASS:
+		return parse_u64("--pairs-per-class", argument, 1, UINT32_MAX, &arg.pairs_per_class,
+				 f);
+	case OPTION_SEED:
+		arg.has_seed = true;
+		return parse_u64("--seed", argument, 0, UINT64_MAX, &arg.seed, f);
+	case OPTION_DETACH:
+		arg.detach = true;
+		return 0;
+	default:
+		arg.all_metrics = true;
+		return 0;
+	}
+}
+
+static int append_texts(sd_bus_message *call, const char *const *texts, size_t n)
+{
+	int r = sd_bus_message_open_container(call, 'a', "s");
+
+	for (size_t i = 0; i < n && r >= 0; i++)
+		r = sd_bus_message_append_basic(call, 's', texts[i]);
+	return r < 0 ? r : sd_bus_message_close_container(call);
+}
+
+static int append_pairs(sd_bus_message *call)
+{
+	int r = sd_bus_message_open_container(call, 'e', "sv");
+
+	if (r >= 0)
+		r = sd_bus_message_append_basic(call, 's', "pairs");
+	if (r >= 0)
+		r = sd_bus_message_open_container(call, 'v', "a(uu)");
+	if (r >= 0)
+		r = sd_bus_message_open_container(call, 'a', "(uu)");
+	for (size_t i = 0; i < arg.n_pairs && r >= 0; i++)
+		r = sd_bus_message_append(call, "(uu)", arg.pairs[i].waker, arg.pairs[i].wakee);
+	for (int level = 0; level < 3 && r >= 0; level++)
+		r = sd_bus_message_close_container(call);
+	return r;
+}
+
+/* Only what was said: the daemon knows the defaults. */
+static int append_options(sd_bus_message *call)
+{
+	int r = sd_bus_message_open_container(call, 'a', "{sv}");
+
+	if (r >= 0 && arg.duration_ns > 0)
+		r = sd_bus_message_append(call, "{sv}", "duration-usec", "t",
+					  arg.duration_ns / NSEC_PER_USEC);
+	if (r >= 0 && arg.rounds > 0)
+		r = sd_bus_message_append(call, "{sv}", "rounds", "u", (uint32_t)arg.rounds);
+	if (r >= 0 && arg.pairs_per_class > 0)
+		r = sd_bus_message_append(call, "{sv}", "pairs-per-class", "u",
+					  (uint32_t)arg.pairs_per_class);
+	if (r >= 0 && arg.has_seed)
+		r = sd_bus_message_append(call, "{sv}", "seed", "t", arg.seed);
+	if (r >= 0 && arg.cpus)
+		r = sd_bus_message_append(call, "{sv}", "cpus", "s", arg.cpus);
+	if (r >= 0 && arg.detach)
+		r = sd_bus_message_append(call, "{sv}", "detach", "b", 1);
+	if (r >= 0 && arg.n_pairs > 0)
+		r = append_pairs(call);
+	return r < 0 ? r : sd_bus_message_close_container(call);
+}
+
+/* Asks for the job; *@ret is its path. */
+static int submit(struct client *c, int argc, char *argv[], char **ret, struct fail *f)
+{
+	_cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
+	_cleanup_(sd_bus_message_unrefp) sd_bus_message *call = NULL, *reply = NULL;
+	const char *path;
+	int r = sd_bus_message_new_method_call(c->bus, &call, SCHEDLAB_BUS_NAME, SCHEDLAB_PATH,
+					       SCHEDLAB_INTERFACE_MANAGER, "Measure");
+
+	if (r >= 0)
+		r = append_texts(call, (const char *const *)argv, (size_t)argc);
+	if (r >= 0)
+		r = append_texts(call, arg.classes, arg.n_classes);
+	if (r >= 0)
+		r = append_options(call);
+	if (r < 0)
+		return fail_errno(f, r, "cannot ask the daemon");
+	r = sd_bus_call(c->bus, call, 0, &error, &reply);
+	if (r < 0)
+		return client_fail(c, r, &error, f);
+	r = sd_bus_message_read_basic(reply, 'o', &path);
+	if (r < 0)
+		return fail_errno(f, r, "the daemon's answer cannot be read");
+	*ret = strdup(path);
+	return *ret ? 0 : fail_oom(f);
+}
+
+static int run(struct client *c, int argc, char *argv[], struct fail *f)
+{
+	_cleanup_(job_wait_freep) struct job_wait *wait = NULL;
+	_cleanup_free_ char *path = NULL;
+	int r;
+
+	if (arg.detach && c->where == CLIENT_BUS_STANDALONE)
+		return fail_set(
+			f, SCHEDLAB_ERROR_INVALID_ARGUMENT,
+			"--detach: a standalone daemon ends with this program, and its jobs "
+			"with it");
+	r = job_wait_new(c, &wait, f);
+	if (r >= 0)
+		r = submit(c, argc, argv, &path, f);
+	if (r < 0)
+		return r;
+	if (arg.detach) {
+		printf("job %s measures; 'schedlabctl jobs wait %s' shows its result\n",
+		       job_path_id(path), job_path_id(path));
+		return 0;
+	}
+	return job_wait_and_print(wait, path, arg.all_metrics, f);
+}
+
+extern const struct verb verb_measure;
+const struct verb verb_measure = {
+	.name = "measure",
+	.arguments = "[BENCHMARK[:OPTION=VALUE,...]]...",
+	.summary = "Measure benchmarks over the pair classes of the machine",
+	.help = "Without a name every benchmark runs; 'schedlabctl benchmarks' lists them. A row "
+		"of the\n"
+		"table: class, what its pairs share, pairs in it, the pair measured, median, "
+		"spread,\n"
+		"unit.\n\n"
+		"  --class C[,C...]      only these classes (see schedlabctl topology)\n"
+		"  --pair A-B            this pair of CPUs, waker and wakee; may be repeated\n"
+		"  --cpus LIST           only pairs among these CPUs; isolated ones can be named\n"
+		"  --pairs-per-class N   how many pairs stand for a class\n"
+		"  --duration T          length of a sample (200ms, 5s)\n"
+		"  --rounds N            samples of each pair\n"
+		"  --seed N              for the order and the choice of pairs\n"
+		"  --all-metrics         not only the main metrics\n"
+		"  --detach              do not wait; the job goes on without this program\n",
+	.options = options,
+	.set = set,
+	.run = run,
+};

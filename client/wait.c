@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The life of a waited-for job, as its client sees it: subscribe, ask, wait, fetch.
+ */
+#include "wait.h"
+
+#include <errno.h>
+#include <schedlab/names.h>
+#include <schedlab/units.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <systemd/sd-event.h>
+
+#include "render/pager.h"
+#include "render/result.h"
+#include "render/text.h"
+#include "util/parse.h"
+
+struct job_wait {
+	struct client *client;
+	sd_event *event;
+	char *path;  /* of the job; signals are only read from the loop, when it is known */
+	char *state; /* how it ended; NULL before */
+	bool over;   /* ends the loop; sd_event_exit() would close the bus */
+	bool interrupted, progress_shown;
+	int lost; /* the connection's end, as a negative errno */
+};
+
+const char *job_path_id(const char *path)
+{
+	static char id[32];
+	_cleanup_free_ char *decoded = NULL;
+
+	if (sd_bus_path_decode(path, SCHEDLAB_PATH_JOB, &decoded) <= 0)
+		return "?";
+	(void)snprintf(id, sizeof(id), "%s", decoded);
+	return id;
+}
+
+static void end(struct job_wait *w, const char *state)
+{
+	if (!w->state)
+		w->state = strdup(state);
+	w->over = true;
+}
+
+static int on_removed(sd_bus_message *signal, void *userdata, sd_bus_error *error)
+{
+	struct job_wait *w = userdata;
+	const char *path, *state;
+
+	(void)error;
+	if (sd_bus_message_read(signal, "os", &path, &state) < 0)
+		return 0;
+	if (strcmp(path, w->path) == 0)
+		end(w, state);
+	return 0;
+}
+
+static void clear_progress(struct job_wait *w)
+{
+	if (w->progress_shown)
+		(void)fputs("\r\033[K", stderr);
+	w->progress_shown = false;
+}
+
+/* One line that fits the terminal: "[ 42 %] round 2 of 5: switch, class l3 on 0-1, 12 s left". */
+static void show_progress(struct job_wait *w, double progress, uint64_t remaining_usec,
+			  const char *step)
+{
+	struct winsize size = { .ws_col = 80 };
+	char line[256];
+
+	if (!isatty(STDERR_FILENO) || w->interrupted)
+		return;
+	(void)ioctl(STDERR_FILENO, TIOCGWINSZ, &size);
+	(void)snprintf(line, sizeof(line), "[%3.0f %%] %s, %s left", progress * 100, step,
+		       FORMAT_TIME(remaining_usec / USEC_PER_SEC * NSEC_PER_SEC));
+	(void)fprintf(stderr, "\r\033[K%.*s", size.ws_col > 1 ? size.ws_col - 1 : 79, line);
+	(void)fflush(stderr);
+	w->progress_shown = true;
+}
+
+/* One of the properties that PropertiesChanged holds; -ENOENT for another. */
+static int read_property(sd_bus_message *signal, const char *name, double *progress,
+			 uint64_t *remaining, const char **step)
+{
+	if (strcmp(name, "Progress") == 0)
+		return sd_bus_message_read(signal, "v", "d", progress);
+	if (strcmp(name, "RemainingUSec") == 0)
+		return sd_bus_message_read(signal, "v", "t", remaining);
+	if (strcmp(name, "Step") == 0)
+		return sd_bus_message_read(signal, "v", "s", step);
+	return sd_bus_message_skip(signal, "v");
+}
+
+static int on_changed(sd_bus_message *signal, void *userdata, sd_bus_error *error)
+{
+	struct job_wait *w = userdata;
+	double progress = 0;
+	uint64_t remaining = 0;
+	const char *interface, *name, *step = "";
+	int r;
+
+	(void)error;
+	if (strcmp(sd_bus_message_get_path(signal), w->path) != 0)
+		return 0;
+	r = sd_bus_message_read_basic(signal, 's', &interface);
+	if (r >= 0)
+		r = sd_bus_message_enter_container(signal, 'a', "{sv}");
+	while (r >= 0 && (r = sd_bus_message_enter_container(signal, 'e', "sv")) > 0) {
+		r = sd_bus_message_read_basic(signal, 's', &name);
+		if (r >= 0)
+			r = read_property(signal, name, &progress, &remaining, &step);
+		if (r >= 0)
+			r = sd_bus_message_exit_container(signal);
+	}
+	if (r >= 0 && *step != '\0')
+		show_progress(w, progress, remaining, step);
+	return 0;
+}
+
+static int on_lost(sd_bus_message *signal, void *userdata, sd_bus_error *error)
+{
+	struct job_wait *w = userdata;
+
+	(void)signal;
+	(void)error;
+	w->lost = -ECONNRESET;
+	w->over = true;
+	return 0;
+}
+
+static int on_cancelled(sd_bus_message *reply, void *userdata, sd_bus_error *error)
+{
+	const sd_bus_error *e = sd_bus_message_get_error(reply);
+
+	(void)userdata;
+	(void)error;
+	if (e)
+		(void)fprintf(stderr, "schedlabctl: cannot cancel: %s\n", e->message);
+	return 0;
+}
+
+/* The second time nobody waits any more. */
+static int on_interrupt(sd_event_source *source, const struct signalfd_siginfo *info,
+			void *userdata)
+{
+	struct job_wait *w = userdata;
+
+	(void)source;
+	(void)info;
+	clear_progress(w);
+	if (w->interrupted) {
+		w->over = true;
+		return 0;
+	}
+	w->interrupted = true;
+	(void)fprintf(stderr, "cancelling job %s\n", job_path_id(w->path));
+	return sd_bus_call_method_async(w->client->bus, NULL, SCHEDLAB_BUS_NAME, w->path,
+					SCHEDLAB_INTERFACE_JOB, "Cancel", on_cancelled, w, NULL);
+}
+
+static int watch(struct job_wait *w)
+{
+	sd_bus *bus = w->client->bus;
+	const char *sender = w->client->where == CLIENT_BUS_STANDALONE ? NULL : SCHEDLAB_BUS_NAME;
+	sigset_t blocked;
+	int r;
+
+	(void)sigemptyset(&blocked);
+	(void)sigaddset(&blocked, SIGINT);
+	(void)sigaddset(&blocked, SIGTERM);
+	if (sigprocmask(SIG_BLOCK, &blocked, NULL) < 0)
+		return -errno;
+	r = sd_event_new(&w->event);
+	if (r >= 0)
+		r = sd_event_add_signal(w->event, NULL, SIGINT, on_interrupt, w);
+	if (r >= 0)
+		r = sd_event_add_signal(w->event, NULL, SIGTERM, on_interrupt, w);
+	if (r >= 0)
+		r = sd_bus_attach_event(bus, w->event, SD_EVENT_PRIORITY_NORMAL);
+	if (r >= 0)
+		r = sd_bus_match_signal(bus, NULL, sender, SCHEDLAB_PATH,
+					SCHEDLAB_INTERFACE_MANAGER, "JobRemoved", on_removed, w);
+	if (r >= 0)
+		r = sd_bus_match_signal(bus, NULL, sender, NULL, "org.freedesktop.DBus.Properties",
+					"PropertiesChanged", on_changed, w);
+	if (r >= 0)
+		r = sd_bus_match_signal(bus, NULL, NULL, "/org/freedesktop/DBus/Local",
+					"org.freedesktop.DBus.Local", "Disconnected", on_lost, w);
+	return r;
+}
+
+int job_wait_new(struct client *c, struct job_wait **ret, struct fail *f)
+{
+	_cleanup_(job_wait_freep) struct job_wait *w = calloc(1, sizeof(*w));
+	int r;
+
+	if (!w)
+		return fail_oom(f);
+	w->client = c;
+	r = watch(w);
+	if (r < 0)
+		return fail_errno(f, r, "cannot listen to the daemon");
+	*ret = TAKE_PTR(w);
+	return 0;
+}
+
+struct job_wait *job_wait_free(struct job_wait *w)
+{
+	if (!w)
+		return NULL;
+	(void)sd_bus_detach_event(w->client->bus);
+	sd_event_unref(w->event);
+	free(w->path);
+	free(w->state);
+	free(w);
+	return NULL;
+}
+
+/* Whether it has ended already. If it ends from now on, JobRemoved waits in the queue. */
+static int look(struct job_wait *w, struct fail *f)
+{
+	_cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
+	_cleanup_free_ char *state = NULL;
+	int r;
+
+	r = sd_bus_get_property_string(w->client->bus, SCHEDLAB_BUS_NAME, w->path,
+				       SCHEDLAB_INTERFACE_JOB, "State", &error, &state);
+	if (r < 0)
+		return client_fail(w->client, r, &error, f);
+	if (strcmp(state, "queued") != 0 && strcmp(state, "running") != 0)
+		w->state = TAKE_PTR(state);
+	return 0;
+}
+
+int job_wait_run(struct job_wait *w, const char *path, char **ret_state, char **ret_json,
+		 struct fail *f)
+{
+	int r;
+
+	w->path = strdup(path);
+	if (!w->path)
+		return fail_oom(f);
+	r = look(w, f);
+	if (r < 0)
+		return r;
+	while (!w->state && !w->over && r >= 0)
+		r = sd_event_run(w->event, UINT64_MAX);
+	clear_progress(w);
+	if (w->lost < 0)
+		return client_fail(w->client, w->lost, &SD_BUS_ERROR_NULL, f);
+	if (r < 0)
+		return fail_errno(f, r, "cannot wait for job %s", job_path_id(path));
+	if (!w->state)
+		return fail_set(f, SCHEDLAB_ERROR_CANCELLED,
+				"nobody waits for job %s any more; it was told to stop",
+				job_path_id(path));
+	r = client_get_json(w->client, path, SCHEDLAB_INTERFACE_JOB, "GetResult", ret_json, f);
+	if (r < 0)
+		return r;
+	*ret_state = TAKE_PTR(w->state);
+	return 0;
+}
+
+int job_wait_and_print(struct job_wait *w, const char *path, bool all_metrics, struct fail *f)
+{
+	_cleanup_free_ char *state = NULL, *text = NULL;
+	_cleanup_(json_decrefp) json_t *root = NULL;
+	const struct client *c = w->client;
+	int r = job_wait_run(w, path, &state, &text, f);
+
+	if (r < 0 || !state || !text)
+		return r;
+	root = json_loads(text, 0, NULL);
+	if (!client_print_json(c, text) &&
+	    json_integer_value(json_object_get(json_object_get(root, "counts"), "samples")) > 0) {
+		pager_open(!c->no_pager);
+		result_print(root, all_metrics);
+		pager_close();
+	}
+	if (strcmp(state, "done") == 0)
+		return 0;
+	return fail_set(
+		f,
+		strcmp(state, "cancelled") == 0 ? SCHEDLAB_ERROR_CANCELLED : SCHEDLAB_ERROR_FAILED,
+		"job %s %s: %s", job_path_id(path),
+		strcmp(state, "cancelled") == 0 ? "was cancelled" : state, text_of(root, "why"));
+}
