@@ -23,6 +23,8 @@
 #define LOOK_NS         (50 * NSEC_PER_MSEC) /* how often the controller looks for dead tasks */
 #define STOP_LIMIT_NS   (20 * NSEC_PER_SEC)  /* how long a task may take to start or to stop */
 
+static sigset_t child_ended; /* SIGCHLD */
+
 void *team_alloc(size_t size)
 {
 	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -132,13 +134,15 @@ static void *thread_main(void *task)
 
 static int start_process(struct team_task *task, struct fail *f)
 {
-	pid_t controller = getpid();
+	pid_t controller = getpid(), pid = fork();
 
-	task->pid = fork();
-	if (task->pid < 0)
+	if (pid < 0)
 		return fail_errno(f, errno, "cannot start a process");
-	if (task->pid > 0)
+	if (pid > 0) {
+		/* The memory is shared: the child must not write its own view of this. */
+		task->pid = pid;
 		return 0;
+	}
 	/* Nobody is left behind: not even if the controller died before this line. */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != controller)
 		_exit(1);
@@ -218,6 +222,11 @@ int team_start(const struct bench_request *request, uint32_t n_tasks, bool proce
 
 	if (!team)
 		return fail_oom(f);
+	/* Before the first task is there: all tasks have it blocked, the controller waits for it. */
+	(void)sigemptyset(&child_ended);
+	(void)sigaddset(&child_ended, SIGCHLD);
+	if (sigprocmask(SIG_BLOCK, &child_ended, NULL) < 0)
+		return fail_errno(f, errno, "cannot block SIGCHLD");
 	team->processes = processes;
 	team->request = request;
 	team->loop = loop;
@@ -258,11 +267,21 @@ static void start_phase(struct team *team, uint32_t phase)
 
 int team_run(struct team *team, uint32_t phase, uint64_t duration_ns, struct fail *f)
 {
-	struct timespec left = clock_timespec(duration_ns);
+	uint64_t end_ns;
 
 	start_phase(team, phase);
-	while (clock_nanosleep(CLOCK_MONOTONIC, 0, &left, &left) == EINTR)
-		;
+	end_ns = clock_monotonic_ns() + duration_ns;
+	for (uint64_t now = clock_monotonic_ns(); now < end_ns; now = clock_monotonic_ns()) {
+		struct timespec left = clock_timespec(end_ns - now);
+
+		/* Sleeps undisturbed, unless a task that is a process ends. */
+		if (sigtimedwait(&child_ended, NULL, &left) == SIGCHLD) {
+			int r = check_alive(team, f);
+
+			if (r < 0)
+				return r;
+		}
+	}
 	atomic_store(&team->stop, true);
 	return wait_parked(team, "stop", f);
 }

@@ -128,13 +128,13 @@ static void end(struct measurement *m)
 	job_end(m->job, JOB_FAILED, &why);
 }
 
-static void on_sample(const struct bench_result *result, const struct fail *why, void *userdata)
+/* Counts one sample and begins the next; @m may be gone afterwards. */
+static void take_sample(struct measurement *m, const struct bench_result *result,
+			const struct fail *why)
 {
-	struct measurement *m = userdata;
 	size_t index = m->order[m->at];
 	struct bench_request request;
 
-	m->runner = runner_free(m->runner);
 	if (job_cancel_asked(m->job)) {
 		job_end(m->job, JOB_CANCELLED, NULL);
 		return;
@@ -152,6 +152,16 @@ static void on_sample(const struct bench_result *result, const struct fail *why,
 	}
 	m->at++;
 	next_sample(m);
+}
+
+static void on_sample(const struct bench_result *result, const struct fail *why, void *userdata)
+{
+	struct measurement *m = userdata;
+	/* What it tells lives as long as it does. */
+	struct runner *told = TAKE_PTR(m->runner);
+
+	take_sample(m, result, why);
+	runner_free(told);
 }
 
 static uint64_t estimate_remaining_ns(const struct measurement *m)

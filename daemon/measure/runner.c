@@ -160,14 +160,15 @@ static void on_result(struct runner *r, const char *text)
 static void on_message(struct runner *r, const struct wire_message *message)
 {
 	static const enum wire_type expected[] = { WIRE_READY, WIRE_DONE, WIRE_RESULT };
+	const char *due = r->state < LEAVING ? wire_type_name(expected[r->state]) : "nothing more";
 	struct fail why = { 0 };
 
 	if (message->type == WIRE_FAILED) {
 		(void)fail_set(&why, SCHEDLAB_ERROR_FAILED, "%.1000s", message->payload);
 		fail_sample(r, &why);
 	} else if (r->state >= LEAVING || message->type != expected[r->state]) {
-		(void)fail_set(&why, SCHEDLAB_ERROR_FAILED, "said %s when it %s",
-			       wire_type_name(message->type), awaited[r->state]);
+		(void)fail_set(&why, SCHEDLAB_ERROR_FAILED, "said %s, not %s",
+			       wire_type_name(message->type), due);
 		fail_worker(r, &why);
 	} else if (r->state == STARTING) {
 		on_ready(r);

@@ -36,7 +36,8 @@ struct runner_handlers {
 	/* Around the window. A negative return of before_window() fails the sample. May be NULL. */
 	int (*before_window)(void *userdata, struct fail *f);
 	void (*after_window)(void *userdata);
-	/* @result is NULL where the sample failed; then @why says why. The runner may be freed. */
+	/* @result is NULL where the sample failed; then @why says why. Both belong to the runner,
+	 * which may be freed now. */
 	void (*done)(const struct bench_result *result, const struct fail *why, void *userdata);
 	void *userdata;
 };

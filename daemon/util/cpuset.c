@@ -196,8 +196,9 @@ static int parse_part(const char **p, struct cpuset *s)
 		if (**p == ':') {
 			(*p)++;
 			r = parse_cpu(p, &used);
-			if (r < 0 || *(*p)++ != '/')
+			if (r < 0 || **p != '/')
 				return -EINVAL;
+			(*p)++;
 			r = parse_cpu(p, &group);
 			if (r < 0)
 				return r;
