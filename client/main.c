@@ -249,7 +249,7 @@ static int parse_options(struct client *c, const struct verb *verb, int argc, ch
 
 static int run(struct client *c, int argc, char *argv[], struct fail *f)
 {
-	const struct verb *verb;
+	const struct verb *verb = NULL;
 	int r = parse_options(c, NULL, argc, argv, f);
 
 	if (r < 0)

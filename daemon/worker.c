@@ -5,7 +5,6 @@
  * Started by the daemon it takes its order from a socket (bench/wire.h says how the two talk). By
  * hand it takes it from its arguments and prints the result as JSON.
  */
-#include <assert.h>
 #include <getopt.h>
 #include <signal.h>
 #include <string.h>
@@ -137,7 +136,8 @@ static int by_hand(const struct bench_request *request, struct fail *f)
 	const struct bench *b = request->spec.bench;
 	int r;
 
-	assert(b);
+	if (!b)
+		return fail_set(f, SCHEDLAB_ERROR_INVALID_ARGUMENT, "name one benchmark");
 	r = b->check_place(&request->spec, bench_request_place(request), f);
 	if (r >= 0)
 		r = b->run(&run, f);

@@ -284,6 +284,34 @@ static void closedirp(DIR **dir)
 		(void)closedir(*dir);
 }
 
+/* Calls @each for every name in a directory but "." and ".."; stops at a negative return. */
+static int each_name(const struct kernfs *k, const char *path,
+		     int (*each)(const char *name, void *userdata), void *userdata, struct fail *f)
+{
+	_cleanup_(closedirp) DIR *dir = NULL;
+	_cleanup_fd_ int fd = kernfs_open(k, path, O_DIRECTORY, f);
+	struct dirent *entry;
+
+	if (fd < 0)
+		return fd;
+	dir = fdopendir(fd);
+	if (!dir)
+		return fail_errno(f, errno, "%s%s", k->real ? "" : k->root, path);
+	(void)TAKE_FD(fd);
+	while ((entry = readdir(dir))) {
+		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+			continue;
+		if (each(entry->d_name, userdata) < 0)
+			return fail_oom(f);
+	}
+	return 0;
+}
+
+struct names {
+	char **list;
+	size_t n;
+};
+
 void kernfs_free_names(char **names, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -291,17 +319,18 @@ void kernfs_free_names(char **names, size_t n)
 	free(names);
 }
 
-static int append_name(char ***names, size_t *n, const char *name)
+static int append_name(const char *name, void *userdata)
 {
-	char **larger = reallocarray(*names, *n + 1, sizeof(*larger));
+	struct names *names = userdata;
+	char **larger = reallocarray(names->list, names->n + 1, sizeof(*larger));
 
 	if (!larger)
 		return -ENOMEM;
-	*names = larger;
-	larger[*n] = strdup(name);
-	if (!larger[*n])
+	names->list = larger;
+	larger[names->n] = strdup(name);
+	if (!larger[names->n])
 		return -ENOMEM;
-	(*n)++;
+	names->n++;
 	return 0;
 }
 
@@ -313,64 +342,51 @@ static int compare_names(const void *a, const void *b)
 int kernfs_read_names(const struct kernfs *k, const char *path, char ***ret, size_t *ret_n,
 		      struct fail *f)
 {
-	_cleanup_(closedirp) DIR *dir = NULL;
-	_cleanup_fd_ int fd = kernfs_open(k, path, O_DIRECTORY, f);
-	struct dirent *entry;
-	char **names = NULL;
-	size_t n = 0;
+	struct names names = { 0 };
+	int r = each_name(k, path, append_name, &names, f);
 
-	if (fd < 0)
-		return fd;
-	dir = fdopendir(fd);
-	if (!dir)
-		return fail_errno(f, errno, "%s%s", k->real ? "" : k->root, path);
-	(void)TAKE_FD(fd);
-	while ((entry = readdir(dir))) {
-		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-			continue;
-		if (append_name(&names, &n, entry->d_name) < 0) {
-			kernfs_free_names(names, n);
-			return fail_oom(f);
-		}
+	if (r < 0) {
+		kernfs_free_names(names.list, names.n);
+		return r;
 	}
-	if (n > 0)
-		qsort(names, n, sizeof(*names), compare_names);
-	*ret = names;
-	*ret_n = n;
+	if (names.n > 0)
+		qsort(names.list, names.n, sizeof(*names.list), compare_names);
+	*ret = names.list;
+	*ret_n = names.n;
 	return 0;
 }
 
-/* N of "<prefix>N", or -1 where @name is anything else. */
-static int number_behind(const char *name, const char *prefix)
+struct numbers {
+	const char *prefix;
+	struct cpuset *set;
+};
+
+/* Adds N of "<prefix>N"; any other name is passed over. */
+static int add_number(const char *name, void *userdata)
 {
-	size_t length = strlen(prefix);
+	const struct numbers *numbers = userdata;
+	size_t length = strlen(numbers->prefix);
 	unsigned long number;
 	char *end;
 
-	if (strncmp(name, prefix, length) != 0 || !isdigit((unsigned char)name[length]))
-		return -1;
+	if (strncmp(name, numbers->prefix, length) != 0 || !isdigit((unsigned char)name[length]))
+		return 0;
 	number = strtoul(name + length, &end, 10);
-	return *end == '\0' && number <= CPUSET_CPU_MAX ? (int)number : -1;
+	if (*end != '\0' || number > CPUSET_CPU_MAX)
+		return 0;
+	return cpuset_add(numbers->set, (unsigned int)number);
 }
 
 int kernfs_read_numbers(const struct kernfs *k, const char *path, const char *prefix,
 			struct cpuset **ret, struct fail *f)
 {
 	_cleanup_(cpuset_freep) struct cpuset *s = cpuset_new();
-	char **names = NULL;
-	size_t n = 0;
+	struct numbers numbers = { .prefix = prefix, .set = s };
 	int r;
 
 	if (!s)
 		return fail_oom(f);
-	r = kernfs_read_names(k, path, &names, &n, f);
-	for (size_t i = 0; r >= 0 && i < n; i++) {
-		int number = number_behind(names[i], prefix);
-
-		if (number >= 0 && cpuset_add(s, (unsigned int)number) < 0)
-			r = fail_oom(f);
-	}
-	kernfs_free_names(names, n);
+	r = each_name(k, path, add_number, &numbers, f);
 	if (r < 0)
 		return r;
 	*ret = TAKE_PTR(s);
