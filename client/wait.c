@@ -70,9 +70,10 @@ static void show_progress(struct job_wait *w, double progress, uint64_t remainin
 			  const char *step)
 {
 	struct winsize size = { .ws_col = 80 };
+	const char *terminal = getenv("TERM");
 	char line[256];
 
-	if (!isatty(STDERR_FILENO) || w->interrupted)
+	if (!isatty(STDERR_FILENO) || w->interrupted || !terminal || strcmp(terminal, "dumb") == 0)
 		return;
 	(void)ioctl(STDERR_FILENO, TIOCGWINSZ, &size);
 	(void)snprintf(line, sizeof(line), "[%3.0f %%] %s, %s left", progress * 100, step,

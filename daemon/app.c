@@ -17,6 +17,7 @@
 
 #include "bus/bus.h"
 #include "config/config.h"
+#include "util/affinity.h"
 #include "util/log.h"
 #include "version.h"
 
@@ -31,11 +32,21 @@ struct app {
 	struct topology *topology;
 	struct class_table *classes;
 	struct fingerprint *fingerprint;
+	char *cpus_seen; /* by describe_cpus(), when the topology was explored */
 	struct job_queue *queue;
 	char *worker;
 	struct measure_context measure;
 	struct bus_context bus;
 };
+
+static void forget_machine(struct app *a)
+{
+	a->fingerprint = fingerprint_free(a->fingerprint);
+	a->classes = class_table_free(a->classes);
+	a->topology = topology_free(a->topology);
+	free(a->cpus_seen);
+	a->cpus_seen = NULL;
+}
 
 static void app_clear(struct app *a)
 {
@@ -44,9 +55,7 @@ static void app_clear(struct app *a)
 	sd_event_source_disable_unref(a->stopping);
 	job_queue_free(a->queue);
 	sd_bus_flush_close_unref(a->bus.bus);
-	fingerprint_free(a->fingerprint);
-	class_table_free(a->classes);
-	topology_free(a->topology);
+	forget_machine(a);
 	kernfs_free(a->kernfs);
 	free(a->worker);
 	(void)fd_close(a->measure.lock_fd);
@@ -89,12 +98,27 @@ static int load_config(struct app *a, struct fail *f)
 	return r < 0 ? r : measure_defaults_load(c, &a->measure.defaults, f);
 }
 
+/* Which CPUs there are and which this process may use, as a text to compare; NULL where it does not
+ * matter or cannot be told. */
+static char *describe_cpus(const struct app *a)
+{
+	_cleanup_(cpuset_freep) struct cpuset *allowed = NULL;
+	_cleanup_free_ char *online = NULL, *list = NULL;
+	char *text = NULL;
+
+	if (a->options->topology || !kernfs_is_real(a->kernfs) ||
+	    kernfs_read_trimmed(a->kernfs, KERNFS_CPU "/online", &online, NULL) < 0 ||
+	    affinity_get(0, &allowed, NULL) < 0 || !(list = cpuset_format_list(allowed)))
+		return NULL;
+	return asprintf(&text, "%s, allowed %s", online, list) < 0 ? NULL : text;
+}
+
 static int explore(struct app *a, struct fail *f)
 {
-	int r = kernfs_new(a->options->root, &a->kernfs, f);
+	int r;
 
-	if (r >= 0)
-		r = topology_load(a->kernfs, a->options->topology, &a->topology, f);
+	a->cpus_seen = describe_cpus(a);
+	r = topology_load(a->kernfs, a->options->topology, &a->topology, f);
 	if (r >= 0)
 		r = fingerprint_read(a->kernfs, a->topology, &a->fingerprint, f);
 	/* One fixed seed for what is listed: the same representatives at every start. */
@@ -122,6 +146,34 @@ static void wire(struct app *a)
 	a->bus.classes = a->classes;
 	a->bus.queue = a->queue;
 	a->bus.measure = &a->measure;
+}
+
+/* CPUs that came or went are noticed when somebody asks, unless a measurement is under way. */
+static void refresh(void *userdata)
+{
+	struct app *a = userdata, new = { .options = a->options,
+					  .kernfs = a->kernfs,
+					  .measure.defaults = a->measure.defaults };
+	_cleanup_free_ char *cpus = describe_cpus(a);
+	struct fail f = { 0 };
+
+	if (!cpus || !a->cpus_seen || strcmp(cpus, a->cpus_seen) == 0 ||
+	    !job_queue_is_idle(a->queue))
+		return;
+	if (explore(&new, &f) < 0) {
+		log_warning("CPUs have changed, but they cannot be explored: %s", f.message);
+		forget_machine(&new);
+		return;
+	}
+	log_notice("CPUs have changed: online %s", cpus);
+	bus_tell_classes(&a->bus, false);
+	forget_machine(a);
+	a->topology = new.topology;
+	a->classes = new.classes;
+	a->fingerprint = new.fingerprint;
+	a->cpus_seen = new.cpus_seen;
+	wire(a);
+	bus_tell_classes(&a->bus, true);
 }
 
 /* The loop ends when no job runs any more, or when that takes too long. */
@@ -287,6 +339,8 @@ static int build(struct app *a, struct fail *f)
 	if (r >= 0)
 		r = load_config(a, f);
 	if (r >= 0)
+		r = kernfs_new(a->options->root, &a->kernfs, f);
+	if (r >= 0)
 		r = explore(a, f);
 	if (r >= 0)
 		r = find_worker(&a->worker, f);
@@ -296,6 +350,8 @@ static int build(struct app *a, struct fail *f)
 	if (r < 0)
 		return fail_errno(f, r, "cannot make the queue of jobs");
 	wire(a);
+	a->bus.refresh = refresh;
+	a->bus.refresh_userdata = a;
 	return open_bus(a, f);
 }
 

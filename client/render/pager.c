@@ -7,6 +7,8 @@
 #include <fcntl.h>
 #include <spawn.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -33,6 +35,11 @@ void pager_open(bool wanted)
 {
 	int fds[2];
 
+	const char *terminal = getenv("TERM");
+
+	/* A terminal that knows no more than to print is no place for a pager. */
+	if (!terminal || strcmp(terminal, "dumb") == 0)
+		return;
 	if (!wanted || pager > 0 || !isatty(STDOUT_FILENO) || pipe2(fds, O_CLOEXEC) < 0)
 		return;
 	(void)fflush(stdout);

@@ -23,6 +23,9 @@ struct bus_context {
 	const struct class_table *classes;
 	struct job_queue *queue;
 	struct measure_context *measure;
+	/* Called before the topology is told or used: looks whether CPUs came or went since. */
+	void (*refresh)(void *userdata);
+	void *refresh_userdata;
 
 	/* Only bus/ touches these. */
 	struct job_owner *owners;
@@ -31,5 +34,7 @@ struct bus_context {
 
 /* Adds all objects to the bus, and observes the jobs. */
 int bus_attach(struct bus_context *context);
+/* Tells that the objects of all classes go, or have come: around a change of the topology. */
+void bus_tell_classes(const struct bus_context *context, bool come);
 /* Forgets who owns which job; the bus is still the caller's. */
 void bus_detach(struct bus_context *context);

@@ -43,6 +43,19 @@ int bus_list_classes(sd_bus *bus, const char *prefix, void *userdata, char ***re
 	return 0;
 }
 
+void bus_tell_classes(const struct bus_context *context, bool come)
+{
+	for (size_t i = 0; i < class_table_size(context->classes); i++) {
+		_cleanup_free_ char *path =
+			bus_path(SCHEDLAB_PATH_CLASS, class_table_get(context->classes, i)->id);
+
+		if (path && come)
+			(void)sd_bus_emit_object_added(context->bus, path);
+		else if (path)
+			(void)sd_bus_emit_object_removed(context->bus, path);
+	}
+}
+
 /* sd-bus hands over the userdata of the vtable and the path; the class is looked up each time. */
 static const struct pair_class *class_of(const char *path, const struct bus_context *context)
 {

@@ -12,6 +12,16 @@
 #include "util/log.h"
 #include "version.h"
 
+/* The machine as it is now. */
+static struct bus_context *refreshed(void *userdata)
+{
+	struct bus_context *context = userdata;
+
+	if (context->refresh)
+		context->refresh(context->refresh_userdata);
+	return context;
+}
+
 static int get_version(sd_bus *bus, const char *path, const char *interface, const char *property,
 		       sd_bus_message *reply, void *userdata, sd_bus_error *error)
 {
@@ -124,7 +134,7 @@ static const char *benchmark_name(const struct bus_context *context, size_t i)
 
 static int method_list_classes(sd_bus_message *call, void *userdata, sd_bus_error *error)
 {
-	const struct bus_context *context = userdata;
+	const struct bus_context *context = refreshed(userdata);
 
 	(void)error;
 	return reply_objects(call, SCHEDLAB_PATH_CLASS, class_table_size(context->classes),
@@ -140,7 +150,7 @@ static int method_list_benchmarks(sd_bus_message *call, void *userdata, sd_bus_e
 
 static int method_measure(sd_bus_message *call, void *userdata, sd_bus_error *error)
 {
-	struct bus_context *context = userdata;
+	struct bus_context *context = refreshed(userdata);
 	_cleanup_(options_clear_measure) struct measure_call m = { 0 };
 	_cleanup_free_ char *path = NULL;
 	struct fail f = { .code = SCHEDLAB_ERROR_FAILED };
@@ -192,7 +202,7 @@ static json_t *jobs_to_json(const struct bus_context *context)
 
 static int method_describe(sd_bus_message *call, void *userdata, sd_bus_error *error)
 {
-	const struct bus_context *context = userdata;
+	const struct bus_context *context = refreshed(userdata);
 	const struct topology *t = context->topology;
 
 	return bus_reply_json(call,
@@ -208,7 +218,7 @@ static int method_describe(sd_bus_message *call, void *userdata, sd_bus_error *e
 
 static int method_describe_topology(sd_bus_message *call, void *userdata, sd_bus_error *error)
 {
-	const struct bus_context *context = userdata;
+	const struct bus_context *context = refreshed(userdata);
 	struct llc_view llc = { 0 };
 	struct fail f = { 0 };
 	int r = llc_view_read(context->kernfs, context->topology, &llc, &f);

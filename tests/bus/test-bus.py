@@ -301,6 +301,42 @@ def others_may_read_but_not_measure():
 
 
 @test
+def cpus_that_go_are_noticed():
+    cpus = sorted(os.sched_getaffinity(0))
+    if len(cpus) < 2:
+        raise Skip("this machine has one CPU")
+    with Bus() as bus:
+        before = bus.ctl("topology", "--json=short").json()
+        os.sched_setaffinity(bus.daemon.pid, {cpus[0]})
+        after = bus.ctl("topology", "--json=short").json()
+        equal(after["cpu_lists"]["measured"], str(cpus[0]))
+        equal([c["id"].split(":")[0] for c in after["classes"]], ["self", "unpinned"])
+        equal(before["fingerprint"]["id"], after["fingerprint"]["id"])
+        contains(bus.said(), "CPUs have changed")
+        contains(bus.ctl("measure", "switch", "--pair", f"{cpus[0]}-{cpus[1]}", status=2).err,
+                 f"CPU {cpus[1]} cannot be measured: outside the cpuset or the affinity")
+        bus.ctl(*SELF, "--rounds", "1")
+        os.sched_setaffinity(bus.daemon.pid, cpus)
+        equal(bus.ctl("topology", "--json=short").json()["classes"], before["classes"])
+
+
+@test
+def another_host_by_ssh():
+    # ssh is played by a script that runs the far side's bridge here.
+    with Bus() as bus:
+        bus.dir.file("bin/ssh", """#!/bin/sh
+for word; do case $word in *@*) echo "$word" >"$SSH_SAID" ;; esac; done
+exec systemd-stdio-bridge --bus-path="$DBUS_SYSTEM_BUS_ADDRESS"
+""", 0o755)
+        said = os.path.join(bus.dir.path, "said")
+        bus.env.update(PATH=f"{bus.dir.path}/bin:{os.environ['PATH']}", SSH_SAID=said)
+        contains(bus.ctl("-H", "somebody@faraway", "status").out, "somebody@faraway")
+        contains(bus.ctl("--host", "somebody@faraway", *SELF, "--rounds", "1").out, "round-trip")
+        with open(said, encoding="utf-8") as text:
+            equal(text.read().strip(), "somebody@faraway")
+
+
+@test
 def a_flood_of_callers_leaves_the_daemon_well():
     with Bus() as bus:
         floods = [subprocess.Popen(
