@@ -24,7 +24,8 @@ struct job_wait {
 	char *state; /* how it ended; NULL before */
 	bool over;   /* ends the loop; sd_event_exit() would close the bus */
 	bool interrupted, progress_shown;
-	int lost; /* the connection's end, as a negative errno */
+	bool gone; /* the daemon has left the bus */
+	int lost;  /* the connection's end, as a negative errno */
 };
 
 const char *job_path_id(const char *path)
@@ -133,6 +134,20 @@ static int on_lost(sd_bus_message *signal, void *userdata, sd_bus_error *error)
 	return 0;
 }
 
+/* NameOwnerChanged(s name, s old, s new) of the daemon's name: a killed daemon says no more. */
+static int on_owner_changed(sd_bus_message *signal, void *userdata, sd_bus_error *error)
+{
+	struct job_wait *w = userdata;
+	const char *name, *before, *after;
+
+	(void)error;
+	if (sd_bus_message_read(signal, "sss", &name, &before, &after) >= 0 && *after == '\0') {
+		w->gone = true;
+		w->over = true;
+	}
+	return 0;
+}
+
 static int on_cancelled(sd_bus_message *reply, void *userdata, sd_bus_error *error)
 {
 	const sd_bus_error *e = sd_bus_message_get_error(reply);
@@ -188,6 +203,12 @@ static int watch(struct job_wait *w)
 	if (r >= 0)
 		r = sd_bus_match_signal(bus, NULL, sender, NULL, "org.freedesktop.DBus.Properties",
 					"PropertiesChanged", on_changed, w);
+	if (r >= 0 && w->client->where != CLIENT_BUS_STANDALONE)
+		r = sd_bus_add_match(bus, NULL,
+				     "type='signal',sender='org.freedesktop.DBus',"
+				     "interface='org.freedesktop.DBus',member='NameOwnerChanged',"
+				     "arg0='" SCHEDLAB_BUS_NAME "'",
+				     on_owner_changed, w);
 	if (r >= 0)
 		r = sd_bus_match_signal(bus, NULL, NULL, "/org/freedesktop/DBus/Local",
 					"org.freedesktop.DBus.Local", "Disconnected", on_lost, w);
@@ -255,11 +276,20 @@ int job_wait_run(struct job_wait *w, const char *path, char **ret_state, char **
 		return client_fail(w->client, w->lost, &SD_BUS_ERROR_NULL, f);
 	if (r < 0)
 		return fail_errno(f, r, "cannot wait for job %s", job_path_id(path));
+	if (!w->state && w->gone)
+		return fail_set(f, SCHEDLAB_ERROR_FAILED, "the daemon has gone, and job %s with it",
+				job_path_id(path));
 	if (!w->state)
 		return fail_set(f, SCHEDLAB_ERROR_CANCELLED,
 				"nobody waits for job %s any more; it was told to stop",
 				job_path_id(path));
 	r = client_get_json(w->client, path, SCHEDLAB_INTERFACE_JOB, "GetResult", ret_json, f);
+	/* A daemon that was stopped ends its jobs, and itself right after. */
+	if (r < 0 && strcmp(w->state, "cancelled") == 0)
+		return fail_set(f, SCHEDLAB_ERROR_CANCELLED,
+				"job %s was cancelled, and its result cannot be had any more: the "
+				"daemon has stopped",
+				job_path_id(path));
 	if (r < 0)
 		return r;
 	*ret_state = TAKE_PTR(w->state);

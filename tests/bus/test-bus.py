@@ -224,10 +224,28 @@ def sigterm_ends_the_daemon_in_order():
         bus.daemon.terminate()
         equal(bus.daemon.wait(timeout=PATIENCE), 0)
         equal([p for p in workers if is_alive(p)], [])
-        status, _, err = finish(client)
+        status, _, err = finish_by_itself(client)
         equal(status, 1)
-        contains(err, "job 1 was cancelled: the daemon stops" if "cancelled" in err else
-                 "no daemon answers")
+        contains(err, "job 1 was cancelled")
+        contains(err, "the daemon")
+
+
+@test
+def a_killed_daemon_keeps_nobody_waiting():
+    with Bus() as bus:
+        client = bus.start_ctl(*SELF, "--rounds", "100000")
+        wait_for(lambda: children(bus.daemon.pid), "a worker")
+        tree = children(bus.daemon.pid)
+        bus.daemon.kill()
+        status, _, err = finish_by_itself(client)
+        equal(status, 1)
+        contains(err, "the daemon has gone, and job 1 with it")
+        wait_for(lambda: not any(is_alive(p) for p in tree), "the end of the workers")
+
+
+def finish_by_itself(process):
+    out, err = process.communicate(timeout=PATIENCE)
+    return process.returncode, out, err
 
 
 @test
