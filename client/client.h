@@ -51,8 +51,8 @@ void client_disconnect(struct client *c);
 int client_get_json(struct client *c, const char *path, const char *interface, const char *method,
 		    char **ret, struct fail *f);
 
-/* The path of job @id. The caller frees it. */
-int client_get_job(struct client *c, const char *id, char **ret, struct fail *f);
+/* The one object path that @reply holds. The caller frees it. */
+int client_read_path(sd_bus_message *reply, char **ret, struct fail *f);
 
 /* From a D-Bus error to ours, with its sentence. Returns the negative errno. */
 int client_fail(struct client *c, int r, const sd_bus_error *error, struct fail *f);

@@ -12,34 +12,11 @@
 #include <sys/wait.h>
 
 #include "client.h"
-#include "util/kernfs.h"
+#include "util/program.h"
 #include "version.h"
 
 #define DAEMON_NAME "schedlabd"
 #define DAEMON_FD   3 /* where a standalone daemon finds its end of the socket pair */
-
-/* Beside this program, else where daemons are installed; never by the environment. */
-static int find_daemon(char **ret, struct fail *f)
-{
-	char self[4096];
-	ssize_t n = readlink(KERNFS_PROC "/self/exe", self, sizeof(self) - 1);
-	char *slash, *path;
-
-	if (n < 0)
-		return fail_errno(f, errno, "cannot find out where this program lies");
-	self[n] = '\0';
-	slash = strrchr(self, '/');
-	if (asprintf(&path, "%.*s/" DAEMON_NAME, slash ? (int)(slash - self) : 0, self) < 0)
-		return fail_oom(f);
-	if (access(path, X_OK) < 0) {
-		free(path);
-		path = strdup(SCHEDLAB_SBINDIR "/" DAEMON_NAME);
-		if (!path)
-			return fail_oom(f);
-	}
-	*ret = path;
-	return 0;
-}
 
 struct arguments {
 	char *list[24];
@@ -118,7 +95,7 @@ static int open_standalone(struct client *c, struct fail *f)
 	_cleanup_fd_ int ours = -1, theirs = -1;
 	int fds[2], r;
 
-	r = find_daemon(&program, f);
+	r = program_find(DAEMON_NAME, SCHEDLAB_SBINDIR, &program, f);
 	if (r < 0)
 		return r;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) < 0)
@@ -252,5 +229,16 @@ int client_get_json(struct client *c, const char *path, const char *interface, c
 	if (r < 0)
 		return fail_errno(f, r, "the daemon's answer cannot be read");
 	*ret = strdup(text);
+	return *ret ? 0 : fail_oom(f);
+}
+
+int client_read_path(sd_bus_message *reply, char **ret, struct fail *f)
+{
+	const char *path;
+	int r = sd_bus_message_read_basic(reply, 'o', &path);
+
+	if (r < 0)
+		return fail_errno(f, r, "the daemon's answer cannot be read");
+	*ret = strdup(path);
 	return *ret ? 0 : fail_oom(f);
 }

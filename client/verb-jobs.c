@@ -33,11 +33,10 @@ static int set(int option, const char *argument, struct fail *f)
 	return 0;
 }
 
-int client_get_job(struct client *c, const char *id, char **ret, struct fail *f)
+static int get_job(struct client *c, const char *id, char **ret, struct fail *f)
 {
 	_cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
 	_cleanup_(sd_bus_message_unrefp) sd_bus_message *reply = NULL;
-	const char *path;
 	uint64_t number = 0;
 	int r = parse_u64("job", id, 1, UINT64_MAX, &number, f);
 
@@ -47,11 +46,7 @@ int client_get_job(struct client *c, const char *id, char **ret, struct fail *f)
 			       "GetJob", &error, &reply, "t", number);
 	if (r < 0)
 		return client_fail(c, r, &error, f);
-	r = sd_bus_message_read_basic(reply, 'o', &path);
-	if (r < 0)
-		return fail_errno(f, r, "the daemon's answer cannot be read");
-	*ret = strdup(path);
-	return *ret ? 0 : fail_oom(f);
+	return client_read_path(reply, ret, f);
 }
 
 static void print_jobs(const json_t *jobs)
@@ -109,7 +104,7 @@ static int show(struct client *c, const char *id, struct fail *f)
 {
 	_cleanup_free_ char *path = NULL, *about = NULL, *result = NULL;
 	_cleanup_(json_decrefp) json_t *job = NULL, *root = NULL, *jobs = json_array();
-	int r = client_get_job(c, id, &path, f);
+	int r = get_job(c, id, &path, f);
 
 	if (r >= 0)
 		r = client_get_json(c, path, SCHEDLAB_INTERFACE_JOB, "GetResult", &result, f);
@@ -135,7 +130,7 @@ static int wait_for(struct client *c, const char *id, struct fail *f)
 	int r = job_wait_new(c, &wait, f);
 
 	if (r >= 0)
-		r = client_get_job(c, id, &path, f);
+		r = get_job(c, id, &path, f);
 	return r < 0 ? r : job_wait_and_print(wait, path, arg_all_metrics, f);
 }
 
@@ -143,7 +138,7 @@ static int cancel(struct client *c, const char *id, struct fail *f)
 {
 	_cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
 	_cleanup_free_ char *path = NULL, *state = NULL;
-	int r = client_get_job(c, id, &path, f);
+	int r = get_job(c, id, &path, f);
 
 	if (r < 0)
 		return r;

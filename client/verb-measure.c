@@ -169,7 +169,6 @@ static int submit(struct client *c, int argc, char *argv[], char **ret, struct f
 {
 	_cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
 	_cleanup_(sd_bus_message_unrefp) sd_bus_message *call = NULL, *reply = NULL;
-	const char *path;
 	int r = sd_bus_message_new_method_call(c->bus, &call, SCHEDLAB_BUS_NAME, SCHEDLAB_PATH,
 					       SCHEDLAB_INTERFACE_MANAGER, "Measure");
 
@@ -184,11 +183,7 @@ static int submit(struct client *c, int argc, char *argv[], char **ret, struct f
 	r = sd_bus_call(c->bus, call, 0, &error, &reply);
 	if (r < 0)
 		return client_fail(c, r, &error, f);
-	r = sd_bus_message_read_basic(reply, 'o', &path);
-	if (r < 0)
-		return fail_errno(f, r, "the daemon's answer cannot be read");
-	*ret = strdup(path);
-	return *ret ? 0 : fail_oom(f);
+	return client_read_path(reply, ret, f);
 }
 
 static int run(struct client *c, int argc, char *argv[], struct fail *f)

@@ -161,18 +161,6 @@ static char *pairs_text(const json_t *pairs)
 	return TAKE_PTR(text);
 }
 
-/* What a pair of the class has in common, for people. */
-static char *shares_text(const json_t *class)
-{
-	if (strcmp(text_of(class, "id"), "unpinned") == 0)
-		return strdup("the scheduler chooses");
-	if (strncmp(text_of(class, "id"), "self", 4) == 0)
-		return strdup("one CPU");
-	if (json_array_size(json_object_get(class, "shares")) == 0)
-		return strdup("nothing");
-	return text_join(json_object_get(class, "shares"), " ");
-}
-
 static int print_classes(const json_t *root)
 {
 	static const struct table_column columns[] = {
@@ -186,7 +174,7 @@ static int print_classes(const json_t *root)
 	json_t *class;
 
 	json_array_foreach (json_object_get(root, "classes"), i, class) {
-		_cleanup_free_ char *shares = shares_text(class);
+		_cleanup_free_ char *shares = text_shares(class);
 		_cleanup_free_ char *pairs = pairs_text(json_object_get(class, "representatives"));
 		char count[24];
 		const char *cells[] = { text_of(class, "id"), shares, count, pairs };

@@ -19,6 +19,7 @@
 #include "config/config.h"
 #include "util/affinity.h"
 #include "util/log.h"
+#include "util/program.h"
 #include "version.h"
 
 #define STOP_LIMIT_USEC (10 * USEC_PER_SEC) /* for jobs to end at SIGTERM */
@@ -60,32 +61,6 @@ static void app_clear(struct app *a)
 	free(a->worker);
 	(void)fd_close(a->measure.lock_fd);
 	sd_event_unref(a->event);
-}
-
-/* Beside this program, else in libexec; never by the environment. */
-static int find_worker(char **ret, struct fail *f)
-{
-	char self[4096];
-	ssize_t n = readlink(KERNFS_PROC "/self/exe", self, sizeof(self) - 1);
-	_cleanup_free_ char *path = NULL;
-	char *slash;
-
-	if (n < 0)
-		return fail_errno(f, errno, "cannot find out where this program lies");
-	self[n] = '\0';
-	slash = strrchr(self, '/');
-	if (asprintf(&path, "%.*s/" WORKER_NAME, slash ? (int)(slash - self) : 0, self) < 0) {
-		path = NULL;
-		return fail_oom(f);
-	}
-	if (access(path, X_OK) < 0) {
-		free(path);
-		path = strdup(SCHEDLAB_LIBEXECDIR "/" WORKER_NAME);
-		if (!path)
-			return fail_oom(f);
-	}
-	*ret = TAKE_PTR(path);
-	return 0;
 }
 
 static int load_config(struct app *a, struct fail *f)
@@ -343,7 +318,7 @@ static int build(struct app *a, struct fail *f)
 	if (r >= 0)
 		r = explore(a, f);
 	if (r >= 0)
-		r = find_worker(&a->worker, f);
+		r = program_find(WORKER_NAME, SCHEDLAB_LIBEXECDIR, &a->worker, f);
 	if (r < 0)
 		return r;
 	r = job_queue_new(a->event, &a->queue);

@@ -30,19 +30,6 @@ static double number_of(const json_t *object, const char *key)
 	return json_number_value(json_object_get(object, key));
 }
 
-static char *shares_of(const json_t *row)
-{
-	const char *class = text_of(row, "class");
-
-	if (strcmp(class, "unpinned") == 0)
-		return strdup("(the scheduler chooses)");
-	if (strncmp(class, "self", 4) == 0)
-		return strdup("(one CPU)");
-	if (json_array_size(json_object_get(row, "shares")) == 0)
-		return strdup("nothing");
-	return text_join(json_object_get(row, "shares"), " ");
-}
-
 /* The median absolute deviation in percent of the median; one sample has no spread. */
 static const char *spread_of(const json_t *metric, char buffer[NUMBER_MAX])
 {
@@ -58,7 +45,7 @@ static const char *spread_of(const json_t *metric, char buffer[NUMBER_MAX])
 static void add_metric(struct libscols_table *table, const json_t *row, const char *name,
 		       const json_t *metric, bool first)
 {
-	_cleanup_free_ char *shares = shares_of(row);
+	_cleanup_free_ char *shares = text_shares(row);
 	const json_t *pair = json_object_get(row, "pair");
 	char n_pairs[24], pair_text[48] = "-", spread[NUMBER_MAX];
 	const char *cells[ELEMENTSOF(columns)] = { "", "", "", "", name };

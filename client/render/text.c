@@ -29,6 +29,20 @@ char *text_join(const json_t *array, const char *between)
 	return TAKE_PTR(text);
 }
 
+char *text_shares(const json_t *object)
+{
+	const char *class = text_of(object, "id");
+	const json_t *shares = json_object_get(object, "shares");
+
+	if (*class == '\0')
+		class = text_of(object, "class");
+	if (strcmp(class, "unpinned") == 0)
+		return strdup("(the scheduler chooses)");
+	if (strncmp(class, "self", 4) == 0)
+		return strdup("(one CPU)");
+	return json_array_size(shares) == 0 ? strdup("nothing") : text_join(shares, " ");
+}
+
 static void print_field(const json_t *fingerprint, const char *key, const char *label)
 {
 	const char *value = text_of(json_object_get(fingerprint, "fields"), key);

@@ -14,6 +14,10 @@ const char *text_of(const json_t *object, const char *key);
 /* The texts of an array with @between between them. The caller frees it; NULL without memory. */
 char *text_join(const json_t *array, const char *between);
 
+/* What the pairs of a class (of a topology) or of a row (of a result) share, for people. The caller
+ * frees it. */
+char *text_shares(const json_t *object);
+
 /* "AMD EPYC 7763, 128 CPUs, kernel 6.1.0" and, in a guest, whose. From a status or a topology. */
 void text_print_machine(const json_t *root);
 

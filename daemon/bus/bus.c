@@ -1,55 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * All objects on the bus, and what their files share.
+ * All objects on the bus.
  */
 #include "bus/bus.h"
 
-#include <errno.h>
 #include <schedlab/names.h>
-#include <stdio.h>
 
 #include "bus/internal.h"
-
-int bus_register_errors(void)
-{
-	static sd_bus_error_map map[SCHEDLAB_ERROR_MAX + 1];
-	static bool registered;
-	int r;
-
-	if (registered)
-		return 0;
-	for (int i = 0; i < SCHEDLAB_ERROR_MAX; i++)
-		map[i] = (sd_bus_error_map){ schedlab_error_name((enum schedlab_error)i),
-					     schedlab_error_errno((enum schedlab_error)i) };
-	map[SCHEDLAB_ERROR_MAX] = (sd_bus_error_map)SD_BUS_ERROR_MAP_END;
-	r = sd_bus_error_add_map(map);
-	registered = r >= 0;
-	return r;
-}
-
-int bus_fail(sd_bus_error *error, const struct fail *f)
-{
-	return sd_bus_error_set(error, schedlab_error_name(f->code),
-				f->message[0] ? f->message
-					      : "the daemon failed and cannot say why");
-}
-
-char *bus_path(const char *prefix, const char *id)
-{
-	char *path = NULL;
-
-	return sd_bus_path_encode(prefix, id, &path) < 0 ? NULL : path;
-}
-
-int bus_reply_json(sd_bus_message *call, json_t *root, sd_bus_error *error)
-{
-	_cleanup_free_ char *text = root ? json_dumps(root, JSON_COMPACT) : NULL;
-
-	json_decref(root);
-	if (!text)
-		return sd_bus_error_set_errno(error, ENOMEM);
-	return sd_bus_reply_method_return(call, "s", text);
-}
 
 static const struct {
 	const char *prefix, *interface;

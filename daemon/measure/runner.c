@@ -179,10 +179,10 @@ static void on_message(struct runner *r, const struct wire_message *message)
 	}
 }
 
-/* All messages that are there. */
+/* All messages that are there, until the sample has failed or a client's worker has done its part. */
 static void drain(struct runner *r)
 {
-	while (r->state != FAILED) {
+	while (r->io) {
 		struct wire_message message = { 0 };
 		struct fail why = { 0 };
 		int n = wire_receive(r->worker.fd, &message, &why);

@@ -166,9 +166,11 @@ def every_mode_measures():
             done = ctl("measure", spec, "--pair", f"{CPUS[0]}-{CPUS[0]}", "--rounds", "1",
                        "--duration", "50ms", "--json=short").json()
             metrics = done["rows"][0]["metrics"]
-            # Exact by construction; a few more where others run on this CPU too.
+            # Two by construction; more where others run on this CPU too. A yield that finds nobody
+            # better, or somebody else, is no switch to the other task.
             real = metrics["real-switches"]["median"]
-            equal(1.99 < real < 2.1, True, f"{spec}: {real} switches a round trip")
+            equal((1.99 < real or mode == "yield") and real < 3, True,
+                  f"{spec}: {real} switches a round trip")
             equal("wake-call" in metrics, mode != "yield")
     for state in ("fp", "vector"):
         ctl("measure", f"switch:state={state}", "--pair", f"{CPUS[0]}-{CPUS[0]}", "--rounds", "1",

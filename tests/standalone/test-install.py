@@ -70,6 +70,28 @@ def everything_is_in_its_place():
         contains(done.stdout, '"failed":0')
 
 
+@test
+def setup_says_what_is_missing():
+    setup = os.path.join(SOURCE, "tests/setup")
+    done = subprocess.run([setup, "tset"], capture_output=True, text=True)
+    equal(done.returncode, 2)
+    contains(done.stderr, "unknown word 'tset'; say 'build' (the default) or 'test'")
+    with Directory() as d:
+        with open(setup, encoding="utf-8") as script:
+            copy = d.file("setup", script.read(), 0o755)
+        d.file("packages", "build no-such-package-here\ntest dpkg\n")
+        as_nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+        done = subprocess.run([*(as_nobody if os.getuid() == 0 else []), copy], capture_output=True,
+                              text=True)
+        equal(done.returncode, 1)
+        contains(done.stderr, "only root can install packages, and these are missing: "
+                              "no-such-package-here")
+        # Silent when nothing is missing.
+        d.file("packages", "build dpkg\n")
+        done = subprocess.run([copy, "test"], capture_output=True, text=True)
+        equal((done.returncode, done.stdout, done.stderr), (0, "", ""))
+
+
 def sysusers(d):
     os.makedirs(os.path.join(d.root, "etc"), exist_ok=True)
     subprocess.run(["systemd-sysusers", f"--root={d.root}",
