@@ -95,38 +95,47 @@ static void loop(struct team_task *task, uint32_t phase, void *userdata)
 		follow_phase(task, userdata);
 }
 
-/* The node that the option asks for; -1 where there is only one memory. */
-static int wanted_node(const struct bench_request *request)
+static bool has_memory(int node)
 {
-	uint32_t value = bench_spec_value(&request->spec, "node");
-
-	if (value >= BENCH_VALUE_NUMBER)
-		return (int)(value - BENCH_VALUE_NUMBER);
-	if (numa_available() < 0 || request->n_cpus < 2)
-		return -1;
-	return numa_node_of_cpu((int)request->cpus[value == NODE_WAKEE]);
+	return numa_available() >= 0 && node >= 0 &&
+	       numa_bitmask_isbitset(numa_all_nodes_ptr, (unsigned int)node);
 }
 
-/* A page on @node, touched; where it really lies is asked from the kernel. */
+/* The node that the option asks for; -1 where that of the waker or the wakee has no memory to give,
+ * as nodes of CPUs only: then the kernel chooses, and the result says what it chose. */
+static int wanted_node(const struct bench_request *request, bool *ret_named, struct fail *f)
+{
+	uint32_t value = bench_spec_value(&request->spec, "node");
+	int node = value >= BENCH_VALUE_NUMBER ? (int)(value - BENCH_VALUE_NUMBER) : -1;
+
+	*ret_named = node >= 0;
+	if (node >= 0 && !has_memory(node))
+		return fail_set(f, SCHEDLAB_ERROR_FAILED,
+				"cacheline:node=%d: there is no memory to be had on that node",
+				node);
+	if (node < 0 && numa_available() >= 0 && request->n_cpus == 2)
+		node = numa_node_of_cpu((int)request->cpus[value == NODE_WAKEE]);
+	return has_memory(node) ? node : -1;
+}
+
+/* A page on the wanted node, touched; where it really lies is asked from the kernel. */
 static int place_line(const struct bench_request *request, struct bounce *b, int32_t *ret_node,
 		      struct fail *f)
 {
 	size_t size = (size_t)sysconf(_SC_PAGESIZE);
-	int node = wanted_node(request), actual = -1;
+	bool named = false;
+	int node = wanted_node(request, &named, f), actual = -1;
 	void *page;
 
-	if (node >= 0 && (numa_available() < 0 ||
-			  !numa_bitmask_isbitset(numa_all_nodes_ptr, (unsigned int)node)))
-		return fail_set(f, SCHEDLAB_ERROR_FAILED,
-				"cacheline:node=%d: there is no memory to be had on that node",
-				node);
+	if (named && node < 0)
+		return node;
 	page = node >= 0 ? numa_alloc_onnode(size, node) : team_alloc(size);
 	if (!page)
 		return fail_oom(f);
 	memset(page, 0, size);
 	if (get_mempolicy(&actual, NULL, 0, page, MPOL_F_NODE | MPOL_F_ADDR) < 0)
 		actual = -1;
-	if (node >= 0 && actual >= 0 && actual != node)
+	if (named && actual >= 0 && actual != node)
 		return fail_set(f, SCHEDLAB_ERROR_FAILED,
 				"the line was to lie on node %d, but the kernel put it on node %d",
 				node, actual);
