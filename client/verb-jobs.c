@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "client.h"
-#include "render/pager.h"
 #include "render/result.h"
 #include "render/table.h"
 #include "render/text.h"
@@ -116,7 +115,6 @@ static int show(struct client *c, const char *id, struct fail *f)
 	job = json_loads(about, 0, NULL);
 	root = json_loads(result, 0, NULL);
 	json_array_append(jobs, job);
-	pager_open(!c->no_pager);
 	print_jobs(jobs);
 	puts("");
 	result_print(root, arg_all_metrics);

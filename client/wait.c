@@ -12,7 +12,6 @@
 #include <sys/ioctl.h>
 #include <systemd/sd-event.h>
 
-#include "render/pager.h"
 #include "render/result.h"
 #include "render/text.h"
 #include "util/parse.h"
@@ -300,18 +299,14 @@ int job_wait_and_print(struct job_wait *w, const char *path, bool all_metrics, s
 {
 	_cleanup_free_ char *state = NULL, *text = NULL;
 	_cleanup_(json_decrefp) json_t *root = NULL;
-	const struct client *c = w->client;
 	int r = job_wait_run(w, path, &state, &text, f);
 
 	if (r < 0 || !state || !text)
 		return r;
 	root = json_loads(text, 0, NULL);
-	if (!client_print_json(c, text) &&
-	    json_integer_value(json_object_get(json_object_get(root, "counts"), "samples")) > 0) {
-		pager_open(!c->no_pager);
+	if (!client_print_json(w->client, text) &&
+	    json_integer_value(json_object_get(json_object_get(root, "counts"), "samples")) > 0)
 		result_print(root, all_metrics);
-		pager_close();
-	}
 	if (strcmp(state, "done") == 0)
 		return 0;
 	return fail_set(

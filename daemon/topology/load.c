@@ -66,6 +66,13 @@ static int choose_objects(hwloc_topology_t h)
 	return 0;
 }
 
+static bool is_regular_file(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
 /* @source_name is a path, an XML file or a synthetic description, as @source says. */
 static int load_hwloc(enum topology_source source, const char *source_name, hwloc_topology_t *ret,
 		      struct fail *f)
@@ -83,7 +90,8 @@ static int load_hwloc(enum topology_source source, const char *source_name, hwlo
 	r = choose_objects(h);
 	if (r < 0)
 		return fail_errno(f, r, "hwloc refuses its filters");
-	if (source == TOPOLOGY_XML && hwloc_topology_set_xml(h, source_name) < 0)
+	if (source == TOPOLOGY_XML &&
+	    (!is_regular_file(source_name) || hwloc_topology_set_xml(h, source_name) < 0))
 		return fail_set(f, SCHEDLAB_ERROR_INVALID_ARGUMENT,
 				"'%s' is not a topology in hwloc's XML", source_name);
 	if (source == TOPOLOGY_SYNTHETIC && hwloc_topology_set_synthetic(h, source_name) < 0)

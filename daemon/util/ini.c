@@ -283,7 +283,8 @@ int ini_parse(const char *path, const char *text, size_t size, struct ini **ret,
 int ini_load(const char *path, struct ini **ret, struct fail *f)
 {
 	_cleanup_free_ char *text = NULL;
-	_cleanup_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	/* Not to wait for the writer of a pipe that was named by mistake. */
+	_cleanup_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	struct stat st;
 	size_t used = 0;
 

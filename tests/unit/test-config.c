@@ -152,6 +152,7 @@ static void test_config_refuses(void **state)
 static void test_config_missing(void **state)
 {
 	_cleanup_(config_freep) struct config *c = NULL;
+	_cleanup_free_ char *dir = NULL, *path = NULL;
 	struct fail f = { 0 };
 
 	(void)state;
@@ -164,6 +165,13 @@ static void test_config_missing(void **state)
 	/* A directory, and a file that never ends, are no configuration. */
 	assert_true(config_load("/dev/zero", true, specs, ELEMENTSOF(specs), &c, &f) < 0);
 	assert_contains(f.message, "not a regular file");
+	/* Nor is a pipe that nobody writes to, and it is not waited for. */
+	dir = unit_make_dir();
+	assert_true(asprintf(&path, "%s/pipe.conf", dir) > 0);
+	assert_int_equal(mkfifo(path, 0644), 0);
+	assert_true(config_load(path, true, specs, ELEMENTSOF(specs), &c, &f) < 0);
+	assert_contains(f.message, "not a regular file");
+	unit_remove_dir(dir);
 }
 
 int main(void)
