@@ -74,6 +74,8 @@ struct bench {
 	size_t n_metrics;
 	const struct bench_option *options;
 	size_t n_options;
+	bool spins;                 /* its tasks never sleep */
+	uint32_t switches_per_trip; /* context switches that a round trip is taken for; 0: none */
 	/* Whether @spec can run at @place; a negative return comes with a sentence that says why not. */
 	int (*check_place)(const struct bench_spec *spec, enum bench_place place, struct fail *f);
 	int (*run)(struct bench_run *run, struct fail *f);

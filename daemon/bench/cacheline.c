@@ -256,6 +256,7 @@ const struct bench bench_cacheline = {
 	.n_metrics = ELEMENTSOF(metrics),
 	.options = options,
 	.n_options = ELEMENTSOF(options),
+	.spins = true,
 	.check_place = check_place,
 	.run = run_cacheline,
 	.check_result = check_result,

@@ -71,12 +71,21 @@ static void read_costs(struct bench_task *t)
 	t->system_ns = timeval_ns(&usage.ru_stime);
 }
 
+/* One more task has come to a point that the controller waits for. */
+static void arrive(atomic_uint *counter)
+{
+	(void)atomic_fetch_add(counter, 1);
+	(void)futex_wake(counter, 1);
+}
+
 void team_begin(struct team_task *task)
 {
 	struct bench_task *t = &task->counts;
 
 	t->cpu_before = sched_getcpu();
 	t->run_delay_ns = read_run_delay();
+	/* The controller's clock runs from here on; its wakeup is outside what is measured. */
+	arrive(&task->team->begun);
 	read_costs(t);
 	task->begin_ns = clock_monotonic_ns();
 }
@@ -101,8 +110,7 @@ void team_end(struct team_task *task, uint64_t iterations)
 /* Says that this task sleeps, and sleeps until the next phase. */
 static uint32_t park(struct team *team, unsigned int *round)
 {
-	atomic_fetch_add(&team->parked, 1);
-	(void)futex_wake(&team->parked, 1);
+	arrive(&team->parked);
 	while (atomic_load(&team->round) == *round)
 		(void)futex_wait(&team->round, *round, NULL);
 	*round = atomic_load(&team->round);
@@ -115,13 +123,10 @@ static void task_main(struct team_task *task)
 	unsigned int round = 0;
 	uint32_t phase;
 
+	/* A task that cannot start waits for the end like the others: what it tells is read first. */
 	if (team->request->n_cpus > 0 &&
-	    affinity_pin(team->request->cpus[task->index], &task->fail) < 0) {
+	    affinity_pin(team->request->cpus[task->index], &task->fail) < 0)
 		atomic_store(&task->failed, true);
-		atomic_fetch_add(&team->parked, 1);
-		(void)futex_wake(&team->parked, 1);
-		return;
-	}
 	while ((phase = park(team, &round)) != TEAM_PHASE_QUIT)
 		team->loop(task, phase, team->userdata);
 }
@@ -180,17 +185,17 @@ static int check_alive(struct team *team, struct fail *f)
 	return 0;
 }
 
-/* Until all tasks sleep. */
-static int wait_parked(struct team *team, const char *doing, struct fail *f)
+/* Until all tasks have come to the point that @counter counts. */
+static int wait_for_all(struct team *team, atomic_uint *counter, const char *doing, struct fail *f)
 {
 	const struct timespec look = clock_timespec(LOOK_NS);
 	uint64_t start_ns = clock_monotonic_ns();
-	unsigned int parked;
+	unsigned int arrived;
 
-	while ((parked = atomic_load(&team->parked)) < team->n_tasks) {
+	while ((arrived = atomic_load(counter)) < team->n_tasks) {
 		int r;
 
-		(void)futex_wait(&team->parked, parked, &look);
+		(void)futex_wait(counter, arrived, &look);
 		r = check_alive(team, f);
 		if (r < 0)
 			return r;
@@ -241,7 +246,7 @@ int team_start(const struct bench_request *request, uint32_t n_tasks, bool proce
 			return r;
 		team->n_tasks++;
 	}
-	r = wait_parked(team, "start", f);
+	r = wait_for_all(team, &team->parked, "start", f);
 	if (r < 0)
 		return r;
 	for (uint32_t i = 0; i < n_tasks; i++) {
@@ -261,6 +266,7 @@ static void start_phase(struct team *team, uint32_t phase)
 	team->phase = phase;
 	atomic_store(&team->stop, false);
 	atomic_store(&team->parked, 0);
+	atomic_store(&team->begun, 0);
 	atomic_fetch_add(&team->round, 1);
 	(void)futex_wake(&team->round, INT_MAX);
 }
@@ -268,22 +274,25 @@ static void start_phase(struct team *team, uint32_t phase)
 int team_run(struct team *team, uint32_t phase, uint64_t duration_ns, struct fail *f)
 {
 	uint64_t end_ns;
+	int r;
 
 	start_phase(team, phase);
+	r = wait_for_all(team, &team->begun, "begin", f);
+	if (r < 0)
+		return r;
 	end_ns = clock_monotonic_ns() + duration_ns;
 	for (uint64_t now = clock_monotonic_ns(); now < end_ns; now = clock_monotonic_ns()) {
 		struct timespec left = clock_timespec(end_ns - now);
 
 		/* Sleeps undisturbed, unless a task that is a process ends. */
 		if (sigtimedwait(&child_ended, NULL, &left) == SIGCHLD) {
-			int r = check_alive(team, f);
-
+			r = check_alive(team, f);
 			if (r < 0)
 				return r;
 		}
 	}
 	atomic_store(&team->stop, true);
-	return wait_parked(team, "stop", f);
+	return wait_for_all(team, &team->parked, "stop", f);
 }
 
 struct team *team_free(struct team *team)

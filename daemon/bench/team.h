@@ -4,8 +4,8 @@
  *
  * A team has a controller (the worker's main thread, kept off the CPUs that are measured where there
  * are others) and tasks. The tasks sleep until the controller starts a phase; then all run the
- * benchmark's loop; the controller sleeps for the phase's time, raises the stop flag, and waits until
- * all are parked again. What they count lies in memory that all share, a line of its own for each
+ * benchmark's loop; when all have begun, the controller sleeps for the phase's time, raises the stop
+ * flag, and waits until all are parked again. What they count lies in memory that all share, a line of its own for each
  * writer.
  */
 #pragma once
@@ -40,6 +40,7 @@ struct team {
 	uint32_t phase; /* what to run; TEAM_PHASE_QUIT ends the tasks */
 	_Alignas(CACHELINE_APART) atomic_bool stop;
 	_Alignas(CACHELINE_APART) atomic_uint parked; /* futex: tasks that sleep */
+	_Alignas(CACHELINE_APART) atomic_uint begun;  /* futex: tasks in the measured part */
 	_Alignas(CACHELINE_APART) uint32_t n_tasks;
 	bool processes;
 	const struct bench_request *request;

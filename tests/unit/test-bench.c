@@ -166,26 +166,47 @@ static void test_check(void **state)
 
 static void test_taints(void **state)
 {
+	const uint64_t ms = NSEC_PER_MSEC;
 	struct bench_request request;
 	struct bench_result result;
 
 	(void)state;
+	/* Two CPUs: switches that a task did not ask for, and waiting, and idle time besides. */
 	make_true("switch", &request, &result);
 	assert_int_equal(taint_find(&request, &result), 0);
 	result.tasks[0].involuntary = 9;
 	assert_int_equal(taint_find(&request, &result), 0);
 	result.tasks[0].involuntary = 50;
-	assert_int_equal(taint_find(&request, &result), 1U << TAINT_PREEMPTED);
-	/* Where waiting is counted, there must be some. */
-	result.tasks[0].run_delay_ns = 1000;
+	assert_int_equal(taint_find(&request, &result), 1U << TAINT_DISTURBED);
+	result.tasks[0].run_delay_ns = (int64_t)(ms / 10);
 	assert_int_equal(taint_find(&request, &result), 0);
-	result.tasks[0].run_delay_ns = NSEC_PER_MSEC;
-	assert_int_equal(taint_find(&request, &result), 1U << TAINT_PREEMPTED);
-	/* On one CPU the tasks preempt each other. */
+	result.tasks[0].run_delay_ns = (int64_t)ms;
+	assert_int_equal(taint_find(&request, &result), 1U << TAINT_DISTURBED);
+	/* One CPU: the two together fill the window, however they preempt each other. */
 	request.cpus[1] = request.cpus[0];
+	result.tasks[0].user_ns = result.tasks[1].system_ns = 5 * ms;
 	assert_int_equal(taint_find(&request, &result), 0);
-	result.elapsed_ns = 16 * NSEC_PER_MSEC;
-	assert_int_equal(taint_find(&request, &result), 1U << TAINT_LONG_WINDOW);
+	result.tasks[1].system_ns = 4 * ms;
+	assert_int_equal(taint_find(&request, &result), 1U << TAINT_DISTURBED);
+	/* The scheduler put both on one CPU: the same. */
+	request.n_cpus = 0;
+	assert_int_equal(taint_find(&request, &result), 1U << TAINT_DISTURBED);
+	result.tasks[1].system_ns = 5 * ms;
+	assert_int_equal(taint_find(&request, &result), 0);
+	result.elapsed_ns = 16 * ms;
+	assert_true(taint_find(&request, &result) & 1U << TAINT_LONG_WINDOW);
+	/* Fewer switches than a round trip is taken for. */
+	make_true("switch", &request, &result);
+	result.tasks[1].voluntary = 900;
+	assert_int_equal(taint_find(&request, &result), 1U << TAINT_FEW_SWITCHES);
+	/* Tasks that spin run all the time, or were kept from it. */
+	make_true("cacheline", &request, &result);
+	result.tasks[0].user_ns = result.tasks[1].user_ns = 10 * ms - ms / 10;
+	result.tasks[0].voluntary = result.tasks[1].voluntary = 0;
+	result.tasks[0].involuntary = 40;
+	assert_int_equal(taint_find(&request, &result), 0);
+	result.tasks[1].user_ns = 9 * ms;
+	assert_int_equal(taint_find(&request, &result), 1U << TAINT_DISTURBED);
 }
 
 static void test_wire(void **state)
