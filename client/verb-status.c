@@ -56,6 +56,7 @@ static int run(struct client *c, int argc, char *argv[], struct fail *f)
 	root = json_loads(text, 0, NULL);
 	printf("schedlabd %s, process %lld, %s\n", text_of(root, "version"),
 	       (long long)json_integer_value(json_object_get(root, "pid")), where(c));
+	puts("");
 	text_print_machine(root);
 	puts("\nJobs:");
 	print_jobs(json_object_get(root, "jobs"));

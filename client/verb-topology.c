@@ -51,7 +51,9 @@ static void print_caches(const json_t *root)
 		printf("%s%lld x %s %s for %lld CPU%s", i ? ", " : "",
 		       (long long)json_integer_value(json_object_get(c, "count")),
 		       text_of(c, "level"),
-		       FORMAT_BYTES(json_number_value(json_object_get(c, "bytes"))),
+		       json_is_null(json_object_get(c, "bytes"))
+			       ? "(size not told)"
+			       : FORMAT_BYTES(json_number_value(json_object_get(c, "bytes"))),
 		       (long long)cpus, cpus == 1 ? "" : "s");
 	}
 	if (json_array_size(caches) > 0)

@@ -61,7 +61,7 @@ void text_print_machine(const json_t *root)
 
 	if (!*source)
 		source = text_of(root, "source");
-	printf("\nMachine (%s), fingerprint %s:\n", source, text_of(fingerprint, "id"));
+	printf("Machine (%s), fingerprint %s:\n", source, text_of(fingerprint, "id"));
 	print_field(fingerprint, "cpu_model", "processor");
 	print_field(fingerprint, "cpu_id", "identity");
 	print_field(fingerprint, "microcode", "microcode");

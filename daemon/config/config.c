@@ -133,8 +133,12 @@ static int load_file(struct config *c, const char *path, bool must_exist,
 
 	if (r == -ENOENT && !must_exist)
 		return 0;
-	if (r < 0)
+	if (r < 0) {
+		/* Whoever named a file can mend that. */
+		if (f && r != -ENOMEM)
+			f->code = SCHEDLAB_ERROR_INVALID_ARGUMENT;
 		return r;
+	}
 	r = check_sections(ini, specs, n_specs, f);
 	if (r < 0)
 		return r;

@@ -150,8 +150,8 @@ static char *read_firmware(const struct reading *in, struct fail *why)
 
 static char *read_virtualisation(const struct reading *in, struct fail *why)
 {
-	if (!in->cpuinfo && !in->t->hypervisor) {
-		(void)fail_set(why, SCHEDLAB_ERROR_FAILED, "%s", in->cpuinfo_fail.message);
+	if (in->t->hypervisor_why_not) {
+		(void)fail_set(why, SCHEDLAB_ERROR_FAILED, "%s", in->t->hypervisor_why_not);
 		return NULL;
 	}
 	return strdup(in->t->hypervisor ? in->t->hypervisor : "none");
@@ -261,12 +261,30 @@ static void make_id(struct fingerprint *fp)
 	XXH3_freeState(state);
 }
 
+/* What an XML file says of the machine that it was made on. */
+static char *read_described(const struct topology *t, const char *key, struct fail *why)
+{
+	for (size_t i = 0; i < TOPOLOGY_DESCRIBED_MAX; i++)
+		if (t->described[i].key && strcmp(t->described[i].key, key) == 0)
+			return strdup(t->described[i].value);
+	(void)fail_set(why, SCHEDLAB_ERROR_FAILED,
+		       "this description of a topology does not hold it");
+	return NULL;
+}
+
 /* Firmware and command lines may hold any byte; JSON and D-Bus take UTF-8 only. */
 static void make_printable(char *text)
 {
-	for (; *text; text++)
-		if ((unsigned char)*text < ' ' || (unsigned char)*text > '~')
-			*text = '?';
+	const char *begin = text;
+	char *out = text;
+
+	for (; *text; text++) {
+		/* Names are padded with blanks by those who burn them in. */
+		if (*text == ' ' && out > begin && out[-1] == ' ')
+			continue;
+		*out++ = (unsigned char)*text < ' ' || (unsigned char)*text > '~' ? '?' : *text;
+	}
+	*out = '\0';
 }
 
 static int read_fields(struct fingerprint *fp, const struct reading *in, struct fail *f)
@@ -281,11 +299,15 @@ static int read_fields(struct fingerprint *fp, const struct reading *in, struct 
 		if (in->k || readers[i].read == read_topology)
 			field->value = readers[i].read(in, &why);
 		else
-			(void)fail_set(&why, SCHEDLAB_ERROR_FAILED,
-				       "a description of a topology does not hold it");
-		if (field->value) {
+			field->value = read_described(in->t, field->key, &why);
+		if (field->value && *field->value != '\0') {
 			make_printable(field->value);
 			continue;
+		}
+		if (field->value) {
+			free(field->value);
+			field->value = NULL;
+			(void)fail_set(&why, SCHEDLAB_ERROR_FAILED, "the kernel's file is empty");
 		}
 		field->why_not = strdup(why.message);
 		if (!field->why_not)

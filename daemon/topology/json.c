@@ -73,38 +73,50 @@ static json_t *cpus_to_json(const struct topology *t)
 	return list;
 }
 
-/* Each size of each level, with how many of it there are and how many CPUs the largest serves. */
+/* Caches of one level that are alike: the first of them speaks for all. */
+static bool caches_alike(const struct topology *t, size_t level, const uint32_t *cpus, uint32_t g,
+			 uint32_t h)
+{
+	return t->cache_size[level][g] == t->cache_size[level][h] && cpus[g] == cpus[h];
+}
+
+static void append_caches(const struct topology *t, size_t level, const uint32_t *cpus,
+			  json_t *list)
+{
+	uint32_t n = t->n_groups[level];
+
+	for (uint32_t g = 0; g < n; g++) {
+		uint64_t bytes = t->cache_size[level][g];
+		json_int_t count = 0;
+		bool seen = false;
+
+		for (uint32_t h = 0; h < g && !seen; h++)
+			seen = caches_alike(t, level, cpus, g, h);
+		for (uint32_t h = g; h < n && !seen; h++)
+			count += caches_alike(t, level, cpus, g, h);
+		if (!seen)
+			json_array_append_new(
+				list,
+				json_pack("{s:s, s:o, s:I, s:I}", "level",
+					  level_name((enum level)level), "bytes",
+					  bytes ? json_integer((json_int_t)bytes) : json_null(),
+					  "count", count, "cpus_each", (json_int_t)cpus[g]));
+	}
+}
+
+/* How many of each size and each number of CPUs, level by level; a size that is not told is null. */
 static json_t *caches_to_json(const struct topology *t)
 {
 	json_t *list = json_array();
 
 	for (size_t level = LEVEL_L1; level <= LEVEL_L4; level++) {
-		uint32_t n = t->n_groups[level];
-		_cleanup_free_ uint32_t *cpus = calloc(n + 1, sizeof(*cpus));
+		_cleanup_free_ uint32_t *cpus = calloc(t->n_groups[level] + 1, sizeof(*cpus));
 
 		for (size_t i = 0; cpus && i < t->n_cpus; i++)
 			if (t->cpus[i].group[level] >= 0)
 				cpus[t->cpus[i].group[level]]++;
-		for (uint32_t g = 0; cpus && g < n; g++) {
-			uint32_t count = 0, most = 0;
-			bool seen = false;
-
-			for (uint32_t h = 0; h < g && !seen; h++)
-				seen = t->cache_size[level][h] == t->cache_size[level][g];
-			if (seen)
-				continue;
-			for (uint32_t h = g; h < n; h++) {
-				if (t->cache_size[level][h] != t->cache_size[level][g])
-					continue;
-				count++;
-				most = MAX_OF(most, cpus[h]);
-			}
-			json_array_append_new(
-				list, json_pack("{s:s, s:I, s:I, s:I}", "level",
-						level_name((enum level)level), "bytes",
-						(json_int_t)t->cache_size[level][g], "count",
-						(json_int_t)count, "cpus_each", (json_int_t)most));
-		}
+		if (cpus)
+			append_caches(t, level, cpus, list);
 	}
 	return list;
 }

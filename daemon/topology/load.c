@@ -90,8 +90,10 @@ static int load_hwloc(enum topology_source source, const char *source_name, hwlo
 	r = choose_objects(h);
 	if (r < 0)
 		return fail_errno(f, r, "hwloc refuses its filters");
-	if (source == TOPOLOGY_XML &&
-	    (!is_regular_file(source_name) || hwloc_topology_set_xml(h, source_name) < 0))
+	if (source == TOPOLOGY_XML && !is_regular_file(source_name))
+		return fail_set(f, SCHEDLAB_ERROR_INVALID_ARGUMENT, "there is no file %s",
+				source_name);
+	if (source == TOPOLOGY_XML && hwloc_topology_set_xml(h, source_name) < 0)
 		return fail_set(f, SCHEDLAB_ERROR_INVALID_ARGUMENT,
 				"'%s' is not a topology in hwloc's XML", source_name);
 	if (source == TOPOLOGY_SYNTHETIC && hwloc_topology_set_synthetic(h, source_name) < 0)
@@ -294,6 +296,10 @@ static int fill(struct topology *t, const struct kernfs *k, hwloc_topology_t h, 
 	if (r < 0)
 		return r;
 	topology_load_kinds(t, k, h);
+	if (!k) {
+		topology_load_described(t, h);
+		topology_note(t, "which CPUs are isolated is not known from such a description");
+	}
 	r = topology_load_hypervisor(t, k, f);
 	if (r < 0)
 		return r;
@@ -304,7 +310,7 @@ static enum topology_source source_of(const struct kernfs *k, const char **spec)
 {
 	size_t length;
 
-	if (!*spec || **spec == '\0') {
+	if (!*spec) {
 		*spec = kernfs_root(k);
 		return kernfs_is_real(k) ? TOPOLOGY_THIS : TOPOLOGY_DIR;
 	}
@@ -329,6 +335,10 @@ int topology_load(const struct kernfs *kernfs, const char *spec, struct topology
 
 	if (!t)
 		return fail_oom(f);
+	if (spec && *spec == '\0')
+		return fail_set(f, SCHEDLAB_ERROR_INVALID_ARGUMENT,
+				"the topology is named by an empty text; accepted is a directory, "
+				"a file FILE.xml or synthetic:DESCRIPTION");
 	t->source = source_of(kernfs, &spec);
 	t->source_name = strdup(t->source == TOPOLOGY_THIS ? "this machine" : spec);
 	if (!t->source_name)

@@ -21,3 +21,6 @@ int topology_load_frequency(struct topology *t, const struct kernfs *k, struct f
 
 /* Whether the machine is a guest, and what else makes its topology a claim. */
 int topology_load_hypervisor(struct topology *t, const struct kernfs *k, struct fail *f);
+
+/* What the description itself says of its machine: for sources without files. */
+void topology_load_described(struct topology *t, hwloc_topology_t hwloc);

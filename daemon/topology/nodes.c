@@ -115,6 +115,7 @@ static int nodes_from_sysfs(struct topology *t, const struct kernfs *k, struct f
 	return t->n_nodes ? read_distances(t, k, f) : 0;
 }
 
+/* hwloc's matrix has an order of its own: its objects say which nodes its rows are. */
 static int distances_from_hwloc(struct topology *t, hwloc_topology_t h, struct fail *f)
 {
 	struct hwloc_distances_s *d = NULL;
@@ -123,57 +124,55 @@ static int distances_from_hwloc(struct topology *t, hwloc_topology_t h, struct f
 	if (hwloc_distances_get_by_name(h, "NUMALatency", &n, &d, 0) < 0 || n == 0 || !d)
 		return 0;
 	if (d->nbobjs == t->n_nodes) {
-		t->distance = calloc((size_t)d->nbobjs * d->nbobjs, sizeof(*t->distance));
+		t->distance = calloc(t->n_nodes * t->n_nodes, sizeof(*t->distance));
 		if (!t->distance) {
 			free_distances(h, d);
 			return fail_oom(f);
 		}
-		for (size_t i = 0; i < (size_t)d->nbobjs * d->nbobjs; i++)
-			t->distance[i] = (uint16_t)MIN_OF(d->values[i], UINT16_MAX);
+		for (size_t i = 0; i < t->n_nodes; i++)
+			for (size_t j = 0; j < t->n_nodes; j++)
+				t->distance[d->objs[i]->logical_index * t->n_nodes +
+					    d->objs[j]->logical_index] =
+					(uint16_t)MIN_OF(d->values[i * t->n_nodes + j], UINT16_MAX);
 	}
 	free_distances(h, d);
 	return 0;
 }
 
-/* Nodes in the order of hwloc's distances, which is its logical order. Of several nodes that claim
- * a CPU, one of ordinary memory with the fewest CPUs has it; others only hold memory near it. */
+/* Fewer CPUs first; of equal ones the lower number, which ordinary memory has. */
+static int compare_nodes(const void *a, const void *b)
+{
+	hwloc_obj_t x = *(const hwloc_obj_t *)a, y = *(const hwloc_obj_t *)b;
+	int difference = hwloc_bitmap_weight(x->cpuset) - hwloc_bitmap_weight(y->cpuset);
+
+	if (difference != 0)
+		return difference;
+	return x->os_index < y->os_index ? -1 : x->os_index > y->os_index;
+}
+
+/* Nodes in hwloc's logical order. A node of memory only has the CPUs near it: of several that claim a
+ * CPU, the first in order has it. */
 static int nodes_from_hwloc(struct topology *t, hwloc_topology_t h, struct fail *f)
 {
 	int n = hwloc_get_nbobjs_by_type(h, HWLOC_OBJ_NUMANODE);
-	_cleanup_free_ size_t *order = NULL;
+	_cleanup_free_ hwloc_obj_t *order = NULL;
 	int r = allocate_nodes(t, n > 0 ? (size_t)n : 0, f);
 
 	if (r < 0)
 		return r;
-	order = calloc(t->n_nodes ? t->n_nodes : 1, sizeof(*order));
+	order = calloc(t->n_nodes + 1, sizeof(hwloc_obj_t));
 	if (!order)
 		return fail_oom(f);
 	for (size_t i = 0; i < t->n_nodes; i++) {
-		hwloc_obj_t o = hwloc_get_obj_by_type(h, HWLOC_OBJ_NUMANODE, (unsigned int)i);
-		int weight = hwloc_bitmap_weight(o->cpuset);
-		size_t at = i;
-
-		t->nodes[i].id = o->os_index;
-		for (; at > 0; at--) {
-			hwloc_obj_t other = hwloc_get_obj_by_type(h, HWLOC_OBJ_NUMANODE,
-								  (unsigned int)order[at - 1]);
-
-			if (hwloc_bitmap_weight(other->cpuset) <= weight)
-				break;
-			order[at] = order[at - 1];
-		}
-		order[at] = i;
+		order[i] = hwloc_get_obj_by_type(h, HWLOC_OBJ_NUMANODE, (unsigned int)i);
+		t->nodes[i].id = order[i]->os_index;
 	}
-	for (size_t i = 0; i < t->n_nodes; i++) {
-		hwloc_obj_t o =
-			hwloc_get_obj_by_type(h, HWLOC_OBJ_NUMANODE, (unsigned int)order[i]);
-
-		if (o->subtype)
-			continue;
-		for (int cpu = hwloc_bitmap_first(o->cpuset); cpu >= 0;
-		     cpu = hwloc_bitmap_next(o->cpuset, cpu))
-			put_on_node(t, (uint32_t)cpu, order[i]);
-	}
+	if (t->n_nodes > 0)
+		qsort(order, t->n_nodes, sizeof(hwloc_obj_t), compare_nodes);
+	for (size_t i = 0; i < t->n_nodes; i++)
+		for (int cpu = hwloc_bitmap_first(order[i]->cpuset); cpu >= 0;
+		     cpu = hwloc_bitmap_next(order[i]->cpuset, cpu))
+			put_on_node(t, (uint32_t)cpu, order[i]->logical_index);
 	return distances_from_hwloc(t, h, f);
 }
 

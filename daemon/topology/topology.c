@@ -49,6 +49,9 @@ struct topology *topology_free(struct topology *t)
 	cpuset_free(t->nohz_full);
 	free(t->frequency_why_not);
 	free(t->hypervisor);
+	free(t->hypervisor_why_not);
+	for (size_t i = 0; i < TOPOLOGY_DESCRIBED_MAX; i++)
+		free(t->described[i].value);
 	free(t);
 	return NULL;
 }

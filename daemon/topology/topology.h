@@ -70,6 +70,8 @@ enum topology_source {
 	TOPOLOGY_SYNTHETIC, /* hwloc's synthetic description */
 };
 
+#define TOPOLOGY_DESCRIBED_MAX 4
+
 struct topology {
 	enum topology_source source;
 	char *source_name; /* what --topology was given; "this machine" */
@@ -96,6 +98,13 @@ struct topology {
 
 	char *frequency_why_not; /* why no frequency domains are known; NULL where they are */
 	char *hypervisor; /* "KVM"; NULL on bare metal, where cache levels are not "claimed" */
+	char *hypervisor_why_not; /* why neither is known; NULL where it is */
+
+	/* What an XML file says of its machine: keys of the fingerprint, values; NULL at the end. */
+	struct {
+		const char *key;
+		char *value;
+	} described[TOPOLOGY_DESCRIBED_MAX];
 
 	/* Oddities that a reader should know, as sentences. */
 	char **notes;
@@ -103,7 +112,7 @@ struct topology {
 };
 
 /*
- * Explores this machine (@spec NULL or ""), or what @spec names: "synthetic:...", a file whose name
+ * Explores this machine (@spec NULL), or what @spec names: "synthetic:...", a file whose name
  * ends in ".xml", or else a directory that holds the /sys and /proc of another machine. Kernel
  * files are read through @kernfs; a directory other than its root is opened by itself. Takes 150 to
  * 260 ms for 4096 CPUs, nearly all of it hwloc's.

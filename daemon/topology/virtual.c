@@ -51,36 +51,45 @@ static const char *cpuid_hypervisor(void)
 	return NULL;
 }
 
-static const char *dmi_hypervisor(const struct kernfs *k)
+/* False where the firmware's tables cannot be read: then *@ret_name says nothing. */
+static bool read_dmi(const struct kernfs *k, const char **ret_name)
 {
 	static const char *const files[] = { "sys_vendor", "product_name", "board_vendor" };
+	bool any = false, metal = false;
 
+	*ret_name = NULL;
 	for (size_t i = 0; i < ELEMENTSOF(files); i++) {
 		_cleanup_free_ char *text = NULL;
 
-		if (kernfs_read(k, KERNFS_PATH(KERNFS_DMI "/%s", files[i]), &text, NULL, NULL) < 0)
+		if (kernfs_read_trimmed(k, KERNFS_PATH(KERNFS_DMI "/%s", files[i]), &text, NULL) <
+		    0)
 			continue;
-		for (size_t j = 0; j < ELEMENTSOF(dmi_names); j++)
+		any = true;
+		/* A cloud's bare machines carry its name too: "c6g.metal". */
+		metal |= strstr(text, ".metal") != NULL;
+		for (size_t j = 0; j < ELEMENTSOF(dmi_names) && !*ret_name; j++)
 			if (strstr(text, dmi_names[j].part))
-				return dmi_names[j].name;
+				*ret_name = dmi_names[j].name;
 	}
-	return NULL;
+	if (metal)
+		*ret_name = NULL;
+	return any;
 }
 
-/* Where no x86 flag tells: POWER partitions, s390 guests, device trees. */
-static const char *other_hypervisor(const struct kernfs *k)
+/* POWER partitions, s390 guests, device trees. False where none of these can tell. */
+static bool read_platform(const struct kernfs *k, const char *cpuinfo, const char **ret_name)
 {
 	_cleanup_free_ char *sysinfo = NULL;
 
+	*ret_name = NULL;
 	if (kernfs_exists(k, KERNFS_DT "/hypervisor/compatible"))
-		return "a hypervisor that the device tree names";
-	if (kernfs_exists(k, KERNFS_PROC "/ppc64/lparcfg"))
-		return "PowerVM or another that runs partitions";
-	if (kernfs_read(k, KERNFS_PROC "/sysinfo", &sysinfo, NULL, NULL) == 0)
-		return strstr(sysinfo, "VM00")   ? "z/VM or KVM"
-		       : strstr(sysinfo, "LPAR") ? "an LPAR"
-						 : NULL;
-	return NULL;
+		*ret_name = "a hypervisor that the device tree names";
+	else if (kernfs_exists(k, KERNFS_PROC "/ppc64/lparcfg"))
+		*ret_name = "PowerVM or another that runs partitions";
+	else if (kernfs_read(k, KERNFS_PROC "/sysinfo", &sysinfo, NULL, NULL) == 0)
+		*ret_name = strstr(sysinfo, "VM00") ? "z/VM or KVM" : "an LPAR";
+	return *ret_name || kernfs_exists(k, KERNFS_DT "/compatible") ||
+	       (cpuinfo && strstr(cpuinfo, "PowerNV"));
 }
 
 static void note_shared_processors(struct topology *t, const struct kernfs *k)
@@ -93,29 +102,50 @@ static void note_shared_processors(struct topology *t, const struct kernfs *k)
 				 "anywhere, so the topology says nothing about what is near");
 }
 
+/* Whose guest this is, or NULL for none; false where it cannot be told. */
+static bool find_hypervisor(const struct topology *t, const struct kernfs *k, const char *cpuinfo,
+			    const char **ret_name)
+{
+	_cleanup_free_ char *flags = cpuinfo ? cpuinfo_value(cpuinfo, "flags") : NULL;
+	const char *dmi = NULL;
+	bool told;
+
+	*ret_name = NULL;
+	/* On x86 the processor itself says whether it is a guest's. */
+	if (flags && !cpuinfo_has_hypervisor(cpuinfo))
+		return true;
+	told = read_dmi(k, &dmi);
+	if (flags) {
+		if (t->source == TOPOLOGY_THIS)
+			*ret_name = cpuid_hypervisor();
+		if (!*ret_name)
+			*ret_name = dmi ? dmi : "a hypervisor that does not tell its name";
+		return true;
+	}
+	if (dmi) {
+		*ret_name = dmi;
+		return true;
+	}
+	return read_platform(k, cpuinfo, ret_name) || told;
+}
+
 int topology_load_hypervisor(struct topology *t, const struct kernfs *k, struct fail *f)
 {
 	_cleanup_free_ char *cpuinfo = NULL;
-	const char *name = NULL;
-	bool x86_guest;
+	const char *name = NULL, *why_not = NULL;
 
-	if (!k)
-		return 0;
-	if (cpuinfo_read(k, &cpuinfo, NULL) < 0)
-		cpuinfo = NULL;
-	x86_guest = cpuinfo && cpuinfo_has_hypervisor(cpuinfo);
-	if (x86_guest && t->source == TOPOLOGY_THIS)
-		name = cpuid_hypervisor();
-	/* A cloud's bare metal has the cloud's name in DMI too: only a guest's flag makes it one. */
-	if (!name && (x86_guest || !cpuinfo || !strstr(cpuinfo, "flags")))
-		name = dmi_hypervisor(k);
-	if (!name)
-		name = other_hypervisor(k);
-	if (!name && x86_guest)
-		name = "a hypervisor that does not tell its name";
-	note_shared_processors(t, k);
-	if (!name)
-		return 0;
-	t->hypervisor = strdup(name);
-	return t->hypervisor ? 0 : fail_oom(f);
+	if (!k) {
+		why_not = "this description of a topology does not hold it";
+	} else {
+		if (cpuinfo_read(k, &cpuinfo, NULL) < 0)
+			cpuinfo = NULL;
+		if (!find_hypervisor(t, k, cpuinfo, &name))
+			why_not = "neither /proc/cpuinfo nor the firmware's tables tell";
+		note_shared_processors(t, k);
+	}
+	if (why_not && !(t->hypervisor_why_not = strdup(why_not)))
+		return fail_oom(f);
+	if (name && !(t->hypervisor = strdup(name)))
+		return fail_oom(f);
+	return 0;
 }

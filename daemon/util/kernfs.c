@@ -32,14 +32,22 @@ int kernfs_new(const char *root, struct kernfs **ret, struct fail *f)
 
 	if (!root)
 		root = "/";
-	size = strlen(root) + 1;
-	k = malloc(sizeof(*k) + size);
+	size = strlen(root);
+	while (size > 1 && root[size - 1] == '/')
+		size--;
+	k = malloc(sizeof(*k) + size + 1);
 	if (!k)
 		return fail_oom(f);
 	memcpy(k->root, root, size);
+	k->root[size] = '\0';
 	k->root_fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (k->root_fd < 0)
-		return fail_errno(f, errno, "cannot use %s as root of the kernel's files", root);
+	if (k->root_fd < 0) {
+		int r = fail_errno(f, errno, "cannot use %s as root of the kernel's files", root);
+
+		if (f)
+			f->code = SCHEDLAB_ERROR_INVALID_ARGUMENT;
+		return r;
+	}
 	k->real = fstat(k->root_fd, &here) == 0 && stat("/", &real) == 0 &&
 		  here.st_dev == real.st_dev && here.st_ino == real.st_ino;
 	*ret = TAKE_PTR(k);

@@ -36,7 +36,7 @@
 	  "Ask for less, or wait until what was asked before has ended.")                          \
 	X(BUSY, "Busy", EBUSY, 1,                                                                  \
 	  "Wait until the other measurement has ended, or stop the process that is named.")        \
-	X(NOT_HERE, "NotHere", EOPNOTSUPP, 1, "Run it on the machine that is meant.")              \
+	X(NOT_HERE, "NotHere", EOPNOTSUPP, 2, "Run it on the machine that is meant.")              \
 	X(JOURNAL_UNAVAILABLE, "JournalUnavailable", EIO, 1,                                       \
 	  "Without an undo journal nothing is changed; make its directory writable.")              \
 	X(STORE_UNAVAILABLE, "StoreUnavailable", ENOSTR, 1,                                        \

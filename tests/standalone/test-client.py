@@ -116,7 +116,7 @@ XML = """<?xml version="1.0" encoding="UTF-8"?>
 
 @test
 def other_machines_are_not_measured():
-    done = ctl("--topology", "synthetic:core:2 pu:1", "measure", status=1)
+    done = ctl("--topology", "synthetic:core:2 pu:1", "measure", status=2)
     contains(done.err, "describes another machine")
     contains(ctl("--topology", "synthetic:core:2 pu:1", "status").out, "measure: unavailable")
 
@@ -250,12 +250,15 @@ def bad_input_is_refused_by_name():
             (("jobs", "show"), "wants the number of one job"),
             (("jobs", "show", "1"), "there is no job 1"),
             (("jobs", "show", "x"), "'x' is not a whole number"),
-            (("--topology", "/nonexistent", "topology"), "could not start"),
-            (("--config", "/nonexistent", "topology"), "could not start"),
+            (("--topology", "/nonexistent", "topology"), "cannot use /nonexistent"),
+            (("--topology", "/nonexistent.xml", "topology"), "there is no file /nonexistent.xml"),
+            (("--topology", "", "topology"), "the topology is named by an empty text"),
+            (("--topology", "synthetic:", "topology"), "'' is not a synthetic topology"),
+            (("--config", "/nonexistent", "topology"), "cannot read /nonexistent"),
+            (("--config", "/", "topology"), "/ is not a regular file"),
     ):
         done = ctl(*args, status=None)
-        expected = 1 if "could not start" in says and "/nonexistent" in args else 2
-        equal(done.status, expected, f"{args}: {done.err}")
+        equal(done.status, 2, f"{args}: {done.err}")
         contains(done.err, says)
         equal(done.out, "", f"{args} printed")
 

@@ -38,9 +38,11 @@ class Machine:
         self.offline_nodes = []
         self.isolated = self.nohz_full = ""
         self.cpuset = None  # a CPU list: the cgroup allows only these
-        self.cpuinfo = "processor\t: 0\nvendor_id\t: GenuineIntel\nmodel name\t: Made up\n"
+        self.cpuinfo = ("processor\t: 0\nvendor_id\t: GenuineIntel\nmodel name\t: Made up\n"
+                        "flags\t\t: fpu vme\n")
         self.pmus = {}  # "cpu_core": CPU list
         self.old_names = False  # only thread_siblings, core_siblings, masks
+        self.files = {}  # any others: path: text
         self.lean = False  # each thing in one file only: for very many CPUs
         self.schedstat = None
         self.debugfs = {}
@@ -131,7 +133,8 @@ def write_caches(w, m, width):
             numbers = m.cache_sets[column][value]
             w.write(base + "level", f"{level}\n")
             w.write(base + "type", "Data\n" if level == 1 else "Unified\n")
-            w.write(base + "size", c.size[level] + "\n")
+            if c.size[level]:
+                w.write(base + "size", c.size[level] + "\n")
             w.write(base + "shared_cpu_map", numbers[0])
             if not (m.old_names or m.lean):
                 w.write(base + "shared_cpu_list", numbers[1])
@@ -208,7 +211,7 @@ def write_tree(m, root):
         w.write(f"/sys/devices/{name}/cpus", cpus + "\n")
     if m.schedstat:
         w.write("/proc/schedstat", m.schedstat)
-    for path, text in m.debugfs.items():
+    for path, text in list(m.debugfs.items()) + list(m.files.items()):
         w.write(path, text)
 
 
@@ -252,7 +255,8 @@ def epyc(nodes_each):
     count = 2 * nodes_each
     m.distances = {i: {j: 10 if i == j else 12 if i // nodes_each == j // nodes_each else 32
                        for j in range(count)} for i in range(count)}
-    m.cpuinfo = "processor\t: 0\nvendor_id\t: AuthenticAMD\nmodel name\t: AMD EPYC 7763\n"
+    m.cpuinfo = ("processor\t: 0\nvendor_id\t: AuthenticAMD\nmodel name\t: AMD EPYC 7763\n"
+                 "flags\t\t: fpu vme\n")
     return m
 
 
@@ -315,7 +319,7 @@ def vm2():
     """A guest with 2 vCPUs and no caches at all."""
     m = Machine([Cpu(n, core=n, package=0, node=0) for n in range(2)])
     m.distances = {0: {0: 10}}
-    m.cpuinfo += "flags\t\t: fpu vme hypervisor lahf_lm\n"
+    m.cpuinfo = m.cpuinfo.replace("vme", "vme hypervisor")
     return m
 
 
@@ -366,6 +370,20 @@ def pmem():
     return m
 
 
+def snc_memory():
+    """Two sockets of two clusters, each a node; two nodes of memory only, numbered between."""
+    node = (0, 2, 3, 5)
+    cpus = [Cpu(n, core=n, l1=n, l2=n, l3=n // 8, package=n // 8, node=node[n // 4])
+            for n in range(16)]
+    m = Machine(cpus)
+    m.memory_nodes = [1, 4]
+    socket = {0: 0, 2: 0, 1: 0, 3: 1, 5: 1, 4: 1}
+    m.distances = {i: {j: 10 if i == j else (15 if {i, j}.isdisjoint({1, 4}) else 13 + j)
+                       if socket[i] == socket[j] else 21 + (j in (1, 4)) for j in sorted(socket)}
+                   for i in sorted(socket)}
+    return m
+
+
 def nodes64():
     """64 nodes of two packages of two CPUs; distances asymmetric, no caches."""
     cpus = [Cpu(n, core=n, package=n // 2, node=n // 4) for n in range(256)]
@@ -376,10 +394,14 @@ def nodes64():
 
 
 def asymmetric():
-    """CPUs 0-3 without an L2, 4-7 with one for two; one package."""
-    cpus = [Cpu(n, core=n, l1=n, l2=n // 2 if n >= 4 else None, package=0, node=0) for n in range(8)]
+    """CPUs 0-3 without an L2, 4-7 with one for two, of a size that is not told; one package. What
+    processor it is, and whose guest, is not told either."""
+    cpus = [Cpu(n, core=n, l1=n, l2=n // 2 if n >= 4 else None, package=0, node=0,
+                size={1: "32K", 2: None}) for n in range(8)]
     m = Machine(cpus)
     m.distances = {0: {0: 10}}
+    m.cpuinfo = "processor\t: 0\n"
+    m.files["/sys/devices/system/cpu/cpu0/microcode/version"] = "\n"
     return m
 
 
@@ -490,6 +512,7 @@ MACHINES = {
     "sparse": sparse,
     "offline-zero": offline_zero,
     "pmem": pmem,
+    "snc-memory": snc_memory,
     "nodes64": nodes64,
     "asymmetric": asymmetric,
     "isolated": isolated,

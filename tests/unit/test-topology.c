@@ -4,10 +4,12 @@
  */
 #include "unit.h"
 
+#include <hwloc.h>
 #include <stdio.h>
 
 #include "topology/class.h"
 #include "topology/fingerprint.h"
+#include "topology/json.h"
 #include "topology/llc.h"
 
 static char *trees; /* where the made machines lie */
@@ -106,6 +108,7 @@ static void test_counts(void **state)
 		{ "sparse", "self=32 core=48 l2=64 package=128 numa-40=256 unpinned=0" },
 		{ "offline-zero", "self=7 l3=9 numa-unknown=12 unpinned=0" },
 		{ "pmem", "self=16 core=8 l3=48 numa-21=64 unpinned=0" },
+		{ "snc-memory", "self=16 numa-10=24 l3=32 numa-21=64 unpinned=0" },
 		{ "nodes64", "self=256 package=128 numa-10=256 numa-22=3584 numa-34=28672 "
 			     "unpinned=0" },
 		{ "asymmetric", "self=8 l2=2 package=26 unpinned=0" },
@@ -371,10 +374,15 @@ static void test_guest(void **state)
 {
 	_cleanup_(topology_freep) struct topology *guest = explore("vm2");
 	_cleanup_(topology_freep) struct topology *metal = explore("epyc-nps1");
+	_cleanup_(topology_freep) struct topology *silent = explore("asymmetric");
 
 	(void)state;
 	assert_non_null(guest->hypervisor);
 	assert_null(metal->hypervisor);
+	assert_null(metal->hypervisor_why_not);
+	/* Neither a flag nor the firmware's tables: not "none". */
+	assert_null(silent->hypervisor);
+	assert_non_null(silent->hypervisor_why_not);
 }
 
 static void test_fingerprint(void **state)
@@ -399,6 +407,105 @@ static void test_fingerprint(void **state)
 	assert_contains(json_string_value(
 				json_object_get(json_object_get(json, "unavailable"), "firmware")),
 			"/sys/class/dmi/id/bios_vendor: No such file or directory");
+}
+
+/* An empty file and a missing one are unknown values, each with its reason. */
+static void test_what_is_not_told(void **state)
+{
+	_cleanup_(topology_freep) struct topology *t = explore("asymmetric");
+	_cleanup_(class_table_freep) struct class_table *table = classify(t, NULL);
+	_cleanup_(fingerprint_freep) struct fingerprint *fp = NULL;
+	_cleanup_(json_decrefp) json_t *whole = NULL;
+	struct llc_view llc = { .why_not = NULL };
+	const json_t *missing, *l2;
+
+	(void)state;
+	assert_int_equal(fingerprint_read(NULL, t, &fp, NULL), 0);
+	assert_int_equal(llc_view_read(NULL, t, &llc, NULL), 0);
+	whole = topology_to_json(t, table, fp, &llc);
+	llc_view_clear(&llc);
+	assert_non_null(whole);
+	missing = json_object_get(json_object_get(whole, "fingerprint"), "unavailable");
+	assert_contains(json_string_value(json_object_get(missing, "microcode")),
+			"the kernel's file is empty");
+	assert_non_null(json_object_get(missing, "virtualisation"));
+	l2 = json_array_get(json_object_get(whole, "caches"), 1);
+	assert_string_equal(json_string_value(json_object_get(l2, "level")), "l2");
+	assert_true(json_is_null(json_object_get(l2, "bytes")));
+	assert_int_equal(json_integer_value(json_object_get(l2, "count")), 2);
+}
+
+/* A machine's tree as hwloc's XML, written by hwloc itself. */
+static char *export_xml(const char *machine)
+{
+	_cleanup_free_ char *dir = NULL;
+	char *path = NULL;
+	hwloc_topology_t h = NULL;
+
+	assert_true(asprintf(&dir, "%s/%s", trees, machine) > 0);
+	assert_true(asprintf(&path, "%s/%s.xml", trees, machine) > 0);
+	assert_int_equal(setenv("HWLOC_FSROOT", dir, 1), 0);
+	assert_int_equal(setenv("HWLOC_COMPONENTS", "linux,-x86,stop", 1), 0);
+	assert_int_equal(hwloc_topology_init(&h), 0);
+	assert_int_equal(hwloc_topology_set_all_types_filter(h, HWLOC_TYPE_FILTER_KEEP_ALL), 0);
+	assert_int_equal(hwloc_topology_load(h), 0);
+	assert_int_equal(hwloc_topology_export_xml(h, path, 0), 0);
+	hwloc_topology_destroy(h);
+	assert_int_equal(unsetenv("HWLOC_FSROOT"), 0);
+	assert_int_equal(unsetenv("HWLOC_COMPONENTS"), 0);
+	return path;
+}
+
+/* The same nodes with the same CPUs and distances, however either source orders them. */
+static void assert_same_nodes(const struct topology *a, const struct topology *b)
+{
+	assert_int_equal(a->n_nodes, b->n_nodes);
+	/* hwloc keeps no distance of a node to itself alone. */
+	assert_int_equal(!a->distance, !b->distance && a->n_nodes > 1);
+	for (size_t i = 0; i < a->n_nodes; i++) {
+		for (size_t j = 0; b->distance && j < a->n_nodes; j++) {
+			size_t x = 0, y = 0;
+
+			while (b->nodes[x].id != a->nodes[i].id)
+				assert_true(++x < b->n_nodes);
+			while (b->nodes[y].id != a->nodes[j].id)
+				assert_true(++y < b->n_nodes);
+			assert_int_equal(a->distance[i * a->n_nodes + j],
+					 b->distance[x * b->n_nodes + y]);
+		}
+	}
+	for (size_t i = 0; i < a->n_cpus; i++) {
+		const struct topology_cpu *c = &a->cpus[i], *d = topology_find_cpu(b, c->id);
+
+		assert_non_null(d);
+		assert_int_equal(a->nodes[c->group[LEVEL_NODE]].id,
+				 b->nodes[d->group[LEVEL_NODE]].id);
+	}
+}
+
+/* Nodes of memory only and nodes out of order: XML and tree are one machine. */
+static void test_xml_is_the_same_machine(void **state)
+{
+	static const char *const machines[] = { "snc-memory", "pmem",       "kunpeng920",
+						"epyc-nps4",  "asymmetric", "power10-bigcore" };
+
+	(void)state;
+	for (size_t i = 0; i < ELEMENTSOF(machines); i++) {
+		_cleanup_(topology_freep) struct topology *tree = explore(machines[i]), *xml = NULL;
+		_cleanup_(class_table_freep) struct class_table *x = NULL, *y = NULL;
+		_cleanup_free_ char *path = export_xml(machines[i]), *a = NULL, *b = NULL;
+		_cleanup_(kernfs_freep) struct kernfs *k = NULL;
+
+		assert_int_equal(kernfs_new(NULL, &k, NULL), 0);
+		assert_int_equal(topology_load(k, path, &xml, NULL), 0);
+		x = classify(tree, NULL);
+		y = classify(xml, NULL);
+		a = summary(x);
+		b = summary(y);
+		if (strcmp(a, b) != 0)
+			fail_msg("%s:\n tree %s\n  XML %s", machines[i], a, b);
+		assert_same_nodes(tree, xml);
+	}
 }
 
 static void test_other_sources(void **state)
@@ -460,6 +567,8 @@ int main(void)
 		cmocka_unit_test(test_llc),
 		cmocka_unit_test(test_guest),
 		cmocka_unit_test(test_fingerprint),
+		cmocka_unit_test(test_what_is_not_told),
+		cmocka_unit_test(test_xml_is_the_same_machine),
 		cmocka_unit_test(test_other_sources),
 		cmocka_unit_test(test_environment_is_not_honoured),
 	};
