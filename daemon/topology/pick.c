@@ -57,14 +57,23 @@ static bool has_pair(const struct pair_class *c, uint32_t a, uint32_t b)
 	return false;
 }
 
-/* The positions in @s of all CPUs of one type; how many there are. */
+static bool has_cpu(const struct pair_class *c, uint32_t cpu)
+{
+	for (size_t i = 0; i < c->n_representatives; i++)
+		if (c->representatives[i].waker == cpu || c->representatives[i].wakee == cpu)
+			return true;
+	return false;
+}
+
+/* The positions in @s of all CPUs of one type, only those in no pair of @fresh_in; how many. */
 static uint32_t list_type(const struct set_tree *tree, const struct set *s, uint8_t kind,
-			  int32_t node, uint32_t *list)
+			  int32_t node, const struct pair_class *fresh_in, uint32_t *list)
 {
 	uint32_t n = 0;
 
 	for (uint32_t i = s->first; i < s->first + s->count; i++)
-		if (tree->cpus[i]->kind == kind && tree->cpus[i]->group[LEVEL_NODE] == node)
+		if (tree->cpus[i]->kind == kind && tree->cpus[i]->group[LEVEL_NODE] == node &&
+		    !(fresh_in && has_cpu(fresh_in, tree->cpus[i]->id)))
 			list[n++] = i;
 	return n;
 }
@@ -79,13 +88,16 @@ static void add_pair(struct pair_class *c, const struct topology_cpu *a,
 	c->representatives[c->n_representatives++] = pair;
 }
 
-/* One pair of @source that is not yet chosen, searched from random places. False if none is left. */
-static bool pick_pair(struct picker *p, const struct pair_source *source, struct pair_class *c)
+/* One pair of @source that is not yet chosen, searched from random places: of CPUs that are in no
+ * other pair of the class, or of any. False if none is left. */
+static bool search_pair(struct picker *p, const struct pair_source *source, struct pair_class *c,
+			bool fresh)
 {
 	const struct set_tree *tree = p->tree;
 	const struct set *s = &tree->sets[source->set];
-	uint32_t n_a = list_type(tree, s, source->kinds[0], source->nodes[0], p->wakers);
-	uint32_t n_b = list_type(tree, s, source->kinds[1], source->nodes[1], p->wakees);
+	const struct pair_class *fresh_in = fresh ? c : NULL;
+	uint32_t n_a = list_type(tree, s, source->kinds[0], source->nodes[0], fresh_in, p->wakers);
+	uint32_t n_b = list_type(tree, s, source->kinds[1], source->nodes[1], fresh_in, p->wakees);
 	uint64_t start_a = random_below(&p->random, n_a), start_b = random_below(&p->random, n_b);
 
 	for (uint32_t i = 0; i < n_a; i++) {
@@ -102,6 +114,11 @@ static bool pick_pair(struct picker *p, const struct pair_source *source, struct
 		}
 	}
 	return false;
+}
+
+static bool pick_pair(struct picker *p, const struct pair_source *source, struct pair_class *c)
+{
+	return search_pair(p, source, c, true) || search_pair(p, source, c, false);
 }
 
 /* Source number @i of @n is chosen as often as i falls on one of the @wanted even steps. */

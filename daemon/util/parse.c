@@ -128,7 +128,9 @@ int parse_u64(const char *what, const char *text, uint64_t min, uint64_t max, ui
 			fits = false;
 	if (!any || *skip_blanks(p) != '\0')
 		return fail_set(f, SCHEDLAB_ERROR_INVALID_ARGUMENT,
-				"%s: '%.60s' is not a whole number", what, text);
+				"%s: '%.60s' is not a whole number; accepted is %" PRIu64
+				" to %" PRIu64,
+				what, text, min, max);
 	if (!fits || value < min || value > max)
 		return fail_set(f, SCHEDLAB_ERROR_INVALID_ARGUMENT,
 				"%s: %.60s is out of range; accepted is %" PRIu64 " to %" PRIu64,

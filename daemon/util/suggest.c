@@ -72,9 +72,7 @@ char *suggest_sentence(const char *typed, const char *const *names, size_t n)
 		return NULL;
 	if (near)
 		fprintf(out, "; did you mean '%s'?", near);
-	else
-		fputc(';', out);
-	fprintf(out, " There %s: ", n == 1 ? "is" : "are");
+	fprintf(out, "%s %s: ", near ? " There" : "; there", n == 1 ? "is" : "are");
 	for (size_t i = 0; i < n; i++)
 		fprintf(out, "%s%s", i ? ", " : "", names[i]);
 	if (fclose(out) != 0)

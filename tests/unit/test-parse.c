@@ -130,7 +130,7 @@ static void test_suggest(void **state)
 	assert_null(suggest_name("xy", names, ELEMENTSOF(names)));
 	assert_null(suggest_name("", names, ELEMENTSOF(names)));
 	assert_contains(near, "; did you mean 'switch'? There are: switch, cacheline");
-	assert_contains(far, "; There are: switch");
+	assert_contains(far, "; there are: switch");
 }
 
 static void test_random(void **state)

@@ -271,6 +271,28 @@ static void test_representatives_spread(void **state)
 	assert_true(differ);
 }
 
+/* No CPU stands for a class twice while others can. */
+static void test_representatives_take_other_cpus(void **state)
+{
+	_cleanup_(topology_freep) struct topology *t = explore("gb10");
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		_cleanup_(class_table_freep) struct class_table *table = NULL;
+		_cleanup_(cpuset_freep) struct cpuset *used = cpuset_new();
+		const struct pair_class *c;
+
+		assert_int_equal(class_table_new(t, NULL, 4, seed, &table, NULL), 0);
+		assert_int_equal(class_table_find(table, "package:big-little", &c, NULL), 0);
+		for (size_t i = 0; i < 4; i++) {
+			assert_false(cpuset_has(used, c->representatives[i].waker));
+			assert_false(cpuset_has(used, c->representatives[i].wakee));
+			assert_int_equal(cpuset_add(used, c->representatives[i].waker), 0);
+			assert_int_equal(cpuset_add(used, c->representatives[i].wakee), 0);
+		}
+	}
+}
+
 static void test_excluded_cpus(void **state)
 {
 	_cleanup_(topology_freep) struct topology *t = explore("isolated");
@@ -560,6 +582,7 @@ int main(void)
 		cmocka_unit_test(test_random_machines),
 		cmocka_unit_test(test_named_machines_one_by_one),
 		cmocka_unit_test(test_representatives_spread),
+		cmocka_unit_test(test_representatives_take_other_cpus),
 		cmocka_unit_test(test_excluded_cpus),
 		cmocka_unit_test(test_frequency_domains),
 		cmocka_unit_test(test_notes),
