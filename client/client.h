@@ -17,7 +17,8 @@ enum client_json { CLIENT_JSON_OFF, CLIENT_JSON_SHORT, CLIENT_JSON_PRETTY };
 
 struct client {
 	enum client_bus where;
-	const char *host; /* of CLIENT_BUS_HOST: user@host */
+	const char *where_option; /* that said so; NULL: the default */
+	const char *host;         /* of CLIENT_BUS_HOST: user@host */
 	enum client_json json;
 	bool verbose;
 	bool no_pager;

@@ -162,6 +162,20 @@ static bool is_missing_service(const sd_bus_error *error)
 	       sd_bus_error_has_name(error, "org.freedesktop.systemd1.NoSuchUnit");
 }
 
+/* A broker closes the connection of a user that it does not want, without a word. */
+static int fail_lost(const struct client *c, int error, struct fail *f)
+{
+	if (c->where == CLIENT_BUS_HOST)
+		return fail_set(f, SCHEDLAB_ERROR_FAILED,
+				"no connection to the bus of %s (%s): ssh may have said why; "
+				"'ssh %s systemd-stdio-bridge' must work, without a password",
+				c->host, strerror(-error), c->host);
+	return fail_set(f, SCHEDLAB_ERROR_FAILED,
+			"the bus closed the connection (%s): it has stopped, or does not let this "
+			"user in; without it, use --standalone",
+			strerror(-error));
+}
+
 int client_fail(struct client *c, int r, const sd_bus_error *error, struct fail *f)
 {
 	enum schedlab_error code = schedlab_error_from_name(error->name);
@@ -176,8 +190,10 @@ int client_fail(struct client *c, int r, const sd_bus_error *error, struct fail 
 				"schedlabd', or use --standalone",
 				error->message);
 	if (sd_bus_error_has_name(error, SD_BUS_ERROR_ACCESS_DENIED))
-		return fail_set(f, SCHEDLAB_ERROR_FAILED, "not allowed: %s; try as root",
+		return fail_set(f, SCHEDLAB_ERROR_FAILED, "not allowed; try as root (%s)",
 				error->message);
+	if (r == -ECONNRESET || r == -ENOTCONN || r == -EPIPE)
+		return fail_lost(c, r, f);
 	return fail_set(f, SCHEDLAB_ERROR_FAILED, "%s",
 			error->message ? error->message : strerror(abs(r)));
 }

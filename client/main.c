@@ -114,30 +114,36 @@ static int set_json(struct client *c, const char *mode, struct fail *f)
 			hint ? hint : "");
 }
 
-/* For options that only a standalone daemon has. */
-static int set_standalone(struct client *c, const char **slot)
+static int set_where(struct client *c, enum client_bus where, const char *option, struct fail *f)
 {
-	c->where = CLIENT_BUS_STANDALONE;
-	*slot = optarg;
+	if (c->where_option && c->where != where)
+		return fail_set(f, SCHEDLAB_ERROR_INVALID_ARGUMENT,
+				"%s and %s exclude each other: there is one daemon to ask",
+				c->where_option, option);
+	c->where = where;
+	c->where_option = option;
 	return 0;
+}
+
+/* For options that only a standalone daemon has. */
+static int set_standalone(struct client *c, const char *option, const char **slot, struct fail *f)
+{
+	*slot = optarg;
+	return set_where(c, CLIENT_BUS_STANDALONE, option, f);
 }
 
 static int set_global(struct client *c, int option, struct fail *f)
 {
 	switch (option) {
 	case OPTION_STANDALONE:
-		c->where = CLIENT_BUS_STANDALONE;
-		return 0;
+		return set_where(c, CLIENT_BUS_STANDALONE, "--standalone", f);
 	case OPTION_USER:
-		c->where = CLIENT_BUS_USER;
-		return 0;
+		return set_where(c, CLIENT_BUS_USER, "--user", f);
 	case OPTION_SYSTEM:
-		c->where = CLIENT_BUS_SYSTEM;
-		return 0;
+		return set_where(c, CLIENT_BUS_SYSTEM, "--system", f);
 	case 'H':
-		c->where = CLIENT_BUS_HOST;
 		c->host = optarg;
-		return 0;
+		return set_where(c, CLIENT_BUS_HOST, "--host", f);
 	case 'j':
 		c->json = isatty(STDOUT_FILENO) ? CLIENT_JSON_PRETTY : CLIENT_JSON_SHORT;
 		return 0;
@@ -150,15 +156,15 @@ static int set_global(struct client *c, int option, struct fail *f)
 		c->verbose = true;
 		return 0;
 	case OPTION_CONFIG:
-		return set_standalone(c, &c->config);
+		return set_standalone(c, "--config", &c->config, f);
 	case OPTION_TOPOLOGY:
-		return set_standalone(c, &c->topology);
+		return set_standalone(c, "--topology", &c->topology, f);
 	case OPTION_ROOT:
-		return set_standalone(c, &c->root);
+		return set_standalone(c, "--root", &c->root, f);
 	case OPTION_WORKER:
-		return set_standalone(c, &c->worker);
+		return set_standalone(c, "--worker", &c->worker, f);
 	case OPTION_LOCK_FILE:
-		return set_standalone(c, &c->lock_file);
+		return set_standalone(c, "--lock-file", &c->lock_file, f);
 	default:
 		return -ENOENT;
 	}

@@ -5,6 +5,7 @@
 #include <schedlab/names.h>
 #include <schedlab/units.h>
 #include <string.h>
+#include <time.h>
 
 #include "client.h"
 #include "render/result.h"
@@ -48,11 +49,34 @@ static int get_job(struct client *c, const char *id, char **ret, struct fail *f)
 	return client_read_path(reply, ret, f);
 }
 
+/* The time of day; with the date where that is another one. */
+static void format_added(char *buffer, size_t size, const json_t *job)
+{
+	time_t added = (time_t)(json_integer_value(json_object_get(job, "added_usec")) /
+				(json_int_t)USEC_PER_SEC);
+	time_t now = time(NULL);
+	struct tm then, today;
+
+	*buffer = '\0';
+	if (!localtime_r(&added, &then) || !localtime_r(&now, &today))
+		return;
+	(void)strftime(buffer, size,
+		       then.tm_yday == today.tm_yday && then.tm_year == today.tm_year
+			       ? "%H:%M:%S"
+			       : "%Y-%m-%d %H:%M",
+		       &then);
+}
+
 static void print_jobs(const json_t *jobs)
 {
 	static const struct table_column columns[] = {
-		{ "JOB", true },      { "KIND", false }, { "STATE", false },
-		{ "PROGRESS", true }, { "LEFT", true },  { "STEP OR REASON", false },
+		{ "JOB", true },
+		{ "ADDED", false },
+		{ "WHAT", false },
+		{ "STATE", false },
+		{ "PROGRESS", true },
+		{ "LEFT", true },
+		{ "STEP OR REASON", false },
 	};
 	struct libscols_table *table = table_new(columns, ELEMENTSOF(columns));
 	size_t i;
@@ -61,17 +85,23 @@ static void print_jobs(const json_t *jobs)
 	json_array_foreach (jobs, i, job) {
 		uint64_t left =
 			(uint64_t)json_integer_value(json_object_get(job, "remaining_usec"));
-		char id[24], progress[16];
+		char id[24], added[32], what[256], progress[16];
 		const char *why = text_of(job, "why");
 		const char *cells[] = { id,
-					text_of(job, "kind"),
+					added,
+					what,
 					text_of(job, "state"),
 					progress,
-					left ? FORMAT_TIME(left * NSEC_PER_USEC) : "-",
+					left ? FORMAT_TIME((left + USEC_PER_SEC - 1) /
+							   USEC_PER_SEC * NSEC_PER_SEC)
+					     : "-",
 					*why ? why : text_of(job, "step") };
 
 		(void)snprintf(id, sizeof(id), "%lld",
 			       (long long)json_integer_value(json_object_get(job, "job")));
+		(void)snprintf(what, sizeof(what), "%s %s", text_of(job, "kind"),
+			       text_of(job, "title"));
+		format_added(added, sizeof(added), job);
 		(void)snprintf(progress, sizeof(progress), "%.0f %%",
 			       json_number_value(json_object_get(job, "progress")) * 100);
 		if (!table || table_add(table, cells, ELEMENTSOF(cells)) != 0)
@@ -129,7 +159,7 @@ static int wait_for(struct client *c, const char *id, struct fail *f)
 
 	if (r >= 0)
 		r = get_job(c, id, &path, f);
-	return r < 0 ? r : job_wait_and_print(wait, path, arg_all_metrics, f);
+	return r < 0 ? r : job_wait_and_print(wait, path, false, arg_all_metrics, f);
 }
 
 static int cancel(struct client *c, const char *id, struct fail *f)
@@ -193,7 +223,9 @@ const struct verb verb_jobs = {
 	.name = "jobs",
 	.arguments = "[list | show ID | wait ID | cancel ID]",
 	.summary = "List jobs, show or wait for one, cancel one",
-	.help = "The results of the last 64 jobs are kept.\n\n"
+	.help = "The results of the last 64 jobs are kept. Who stops waiting by ^C does not stop "
+		"the "
+		"job.\n\n"
 		"  --all-metrics         not only the main metrics\n",
 	.options = options,
 	.set = set,

@@ -2,24 +2,21 @@
 /*
  * measure: benchmarks over pair classes, to a table.
  */
+#include <schedlab/limits.h>
 #include <schedlab/names.h>
-#include <schedlab/units.h>
 #include <string.h>
 
 #include "client.h"
 #include "util/parse.h"
 #include "wait.h"
 
-#define LIST_MAX     256
-#define DURATION_MAX (3600 * NSEC_PER_SEC)
-
 /* What the options said. */
 static struct {
-	const char *classes[LIST_MAX];
+	const char *classes[MEASURE_CLASSES_MAX];
 	size_t n_classes;
 	struct {
 		uint32_t waker, wakee;
-	} pairs[LIST_MAX];
+	} pairs[MEASURE_PAIRS_MAX];
 	size_t n_pairs;
 	const char *cpus;
 	uint64_t duration_ns, rounds, pairs_per_class, seed;
@@ -62,9 +59,9 @@ static int add_classes(const char *list, struct fail *f)
 		if (*id == '\0')
 			return fail_set(f, SCHEDLAB_ERROR_INVALID_ARGUMENT,
 					"--class: '%.60s' holds an empty name", list);
-		if (arg.n_classes == LIST_MAX)
+		if (arg.n_classes == MEASURE_CLASSES_MAX)
 			return fail_set(f, SCHEDLAB_ERROR_LIMITS_EXCEEDED,
-					"--class: more than %d are named", LIST_MAX);
+					"--class: more than %d are named", MEASURE_CLASSES_MAX);
 		arg.classes[arg.n_classes++] = id;
 	}
 	return 0;
@@ -74,9 +71,9 @@ static int add_pair(const char *text, struct fail *f)
 {
 	int r;
 
-	if (arg.n_pairs == LIST_MAX)
+	if (arg.n_pairs == MEASURE_PAIRS_MAX)
 		return fail_set(f, SCHEDLAB_ERROR_LIMITS_EXCEEDED, "--pair: more than %d are named",
-				LIST_MAX);
+				MEASURE_PAIRS_MAX);
 	r = parse_cpu_pair("--pair", text, &arg.pairs[arg.n_pairs].waker,
 			   &arg.pairs[arg.n_pairs].wakee, f);
 	if (r >= 0)
@@ -95,16 +92,16 @@ static int set(int option, const char *argument, struct fail *f)
 		arg.cpus = argument;
 		return 0;
 	case OPTION_DURATION:
-		return parse_time("--duration", argument, NSEC_PER_MSEC, DURATION_MAX,
-				  &arg.duration_ns, f);
+		return parse_time("--duration", argument, MEASURE_DURATION_MIN_NS,
+				  MEASURE_DURATION_MAX_NS, &arg.duration_ns, f);
 	case OPTION_ROUNDS:
-		return parse_u64("--rounds", argument, 1, UINT32_MAX, &arg.rounds, f);
+		return parse_u64("--rounds", argument, 1, MEASURE_ROUNDS_MAX, &arg.rounds, f);
 	case OPTION_PAIRS_PER_CLASS:
-		return parse_u64("--pairs-per-class", argument, 1, UINT32_MAX, &arg.pairs_per_class,
-				 f);
+		return parse_u64("--pairs-per-class", argument, 1, MEASURE_PAIRS_PER_CLASS_MAX,
+				 &arg.pairs_per_class, f);
 	case OPTION_SEED:
 		arg.has_seed = true;
-		return parse_u64("--seed", argument, 0, UINT64_MAX, &arg.seed, f);
+		return parse_u64("--seed", argument, 0, MEASURE_SEED_MAX, &arg.seed, f);
 	case OPTION_DETACH:
 		arg.detach = true;
 		return 0;
@@ -186,6 +183,24 @@ static int submit(struct client *c, int argc, char *argv[], char **ret, struct f
 	return client_read_path(reply, ret, f);
 }
 
+/* The job as the daemon describes it, and how to come back to it. */
+static int say_detached(struct client *c, const char *path, struct fail *f)
+{
+	_cleanup_free_ char *text = NULL;
+	_cleanup_(json_decrefp) json_t *job = NULL;
+	int r = client_get_json(c, path, SCHEDLAB_INTERFACE_JOB, "Describe", &text, f);
+
+	if (r < 0 || client_print_json(c, text))
+		return r;
+	job = json_loads(text, 0, NULL);
+	if (json_integer_value(json_object_get(job, "ahead")) > 0)
+		job_print_waiting(stdout, job);
+	else
+		printf("job %s measures", job_path_id(path));
+	printf("; 'schedlabctl jobs wait %s' shows its result\n", job_path_id(path));
+	return 0;
+}
+
 static int run(struct client *c, int argc, char *argv[], struct fail *f)
 {
 	_cleanup_(job_wait_freep) struct job_wait *wait = NULL;
@@ -202,12 +217,9 @@ static int run(struct client *c, int argc, char *argv[], struct fail *f)
 		r = submit(c, argc, argv, &path, f);
 	if (r < 0)
 		return r;
-	if (arg.detach) {
-		printf("job %s measures; 'schedlabctl jobs wait %s' shows its result\n",
-		       job_path_id(path), job_path_id(path));
-		return 0;
-	}
-	return job_wait_and_print(wait, path, arg.all_metrics, f);
+	if (arg.detach)
+		return say_detached(c, path, f);
+	return job_wait_and_print(wait, path, true, arg.all_metrics, f);
 }
 
 extern const struct verb verb_measure;
@@ -217,14 +229,15 @@ const struct verb verb_measure = {
 	.summary = "Measure benchmarks over the pair classes of the machine",
 	.help = "Without a name every benchmark runs; 'schedlabctl benchmarks' lists them. A row "
 		"of the\n"
-		"table: class, what its pairs share, pairs in it, the pair measured, median, "
-		"spread,\n"
-		"unit.\n\n"
+		"table: class, what its pairs share, pairs in it, the pair measured; of each "
+		"metric\n"
+		"how many samples, median, spread (1.4826 x MAD), least, most, unit.\n\n"
 		"  --class C[,C...]      only these classes (see schedlabctl topology)\n"
 		"  --pair A-B            this pair of CPUs, waker and wakee; may be repeated\n"
 		"  --cpus LIST           only pairs among these CPUs; isolated ones can be named\n"
 		"  --pairs-per-class N   how many pairs stand for a class\n"
-		"  --duration T          length of a sample (200ms, 5s)\n"
+		"  --duration T          length of a sample (200ms, 5s; a plain number is "
+		"seconds)\n"
 		"  --rounds N            samples of each pair\n"
 		"  --seed N              for the order and the choice of pairs\n"
 		"  --all-metrics         not only the main metrics\n"

@@ -33,9 +33,10 @@ static void print_jobs(const json_t *jobs)
 			ended++;
 			continue;
 		}
-		printf("  job %lld, %s, %s: %s\n",
-		       (long long)json_integer_value(json_object_get(job, "job")),
-		       text_of(job, "kind"), state, text_of(job, "step"));
+		printf("  job %lld %s: %s %s%s%s\n",
+		       (long long)json_integer_value(json_object_get(job, "job")), state,
+		       text_of(job, "kind"), text_of(job, "title"),
+		       *text_of(job, "step") ? "; " : "", text_of(job, "step"));
 	}
 	printf("  %zu ended %s kept\n", ended, ended == 1 ? "one is" : "ones are");
 }

@@ -16,12 +16,15 @@
 #include "render/text.h"
 #include "util/parse.h"
 
+#define SAY_ESTIMATE_USEC (60 * USEC_PER_SEC)
+
 struct job_wait {
 	struct client *client;
 	sd_event *event;
 	char *path;  /* of the job; signals are only read from the loop, when it is known */
 	char *state; /* how it ended; NULL before */
 	bool over;   /* ends the loop; sd_event_exit() would close the bus */
+	bool owner;  /* ^C cancels */
 	bool interrupted, progress_shown;
 	bool gone; /* the daemon has left the bus */
 	int lost;  /* the connection's end, as a negative errno */
@@ -65,6 +68,12 @@ static void clear_progress(struct job_wait *w)
 	w->progress_shown = false;
 }
 
+/* An estimate to the next second; what is left is never nothing. */
+static uint64_t whole_seconds_ns(uint64_t usec)
+{
+	return usec == 0 ? NSEC_PER_SEC : (usec + USEC_PER_SEC - 1) / USEC_PER_SEC * NSEC_PER_SEC;
+}
+
 /* One line that fits the terminal: "[ 42 %] round 2 of 5: switch, class l3 on 0-1, 12 s left". */
 static void show_progress(struct job_wait *w, double progress, uint64_t remaining_usec,
 			  const char *step)
@@ -77,7 +86,7 @@ static void show_progress(struct job_wait *w, double progress, uint64_t remainin
 		return;
 	(void)ioctl(STDERR_FILENO, TIOCGWINSZ, &size);
 	(void)snprintf(line, sizeof(line), "[%3.0f %%] %s, %s left", progress * 100, step,
-		       FORMAT_TIME(remaining_usec / USEC_PER_SEC * NSEC_PER_SEC));
+		       FORMAT_TIME(whole_seconds_ns(remaining_usec)));
 	(void)fprintf(stderr, "\r\033[K%.*s", size.ws_col > 1 ? size.ws_col - 1 : 79, line);
 	(void)fflush(stderr);
 	w->progress_shown = true;
@@ -158,7 +167,7 @@ static int on_cancelled(sd_bus_message *reply, void *userdata, sd_bus_error *err
 	return 0;
 }
 
-/* The second time nobody waits any more. */
+/* The second time nobody waits any more; in another's job the first time. */
 static int on_interrupt(sd_event_source *source, const struct signalfd_siginfo *info,
 			void *userdata)
 {
@@ -167,7 +176,7 @@ static int on_interrupt(sd_event_source *source, const struct signalfd_siginfo *
 	(void)source;
 	(void)info;
 	clear_progress(w);
-	if (w->interrupted) {
+	if (w->interrupted || !w->owner) {
 		w->over = true;
 		return 0;
 	}
@@ -241,27 +250,49 @@ struct job_wait *job_wait_free(struct job_wait *w)
 	return NULL;
 }
 
+void job_print_waiting(FILE *out, const json_t *job)
+{
+	json_int_t ahead = json_integer_value(json_object_get(job, "ahead"));
+
+	(void)fprintf(out, "job %lld waits for %lld other%s",
+		      (long long)json_integer_value(json_object_get(job, "job")), (long long)ahead,
+		      ahead == 1 ? "" : "s");
+}
+
 /* Whether it has ended already. If it ends from now on, JobRemoved waits in the queue. */
 static int look(struct job_wait *w, struct fail *f)
 {
-	_cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
-	_cleanup_free_ char *state = NULL;
-	int r;
+	_cleanup_free_ char *text = NULL;
+	_cleanup_(json_decrefp) json_t *job = NULL;
+	const char *state;
+	uint64_t left;
+	int r = client_get_json(w->client, w->path, SCHEDLAB_INTERFACE_JOB, "Describe", &text, f);
 
-	r = sd_bus_get_property_string(w->client->bus, SCHEDLAB_BUS_NAME, w->path,
-				       SCHEDLAB_INTERFACE_JOB, "State", &error, &state);
 	if (r < 0)
-		return client_fail(w->client, r, &error, f);
-	if (strcmp(state, "queued") != 0 && strcmp(state, "running") != 0)
-		w->state = TAKE_PTR(state);
+		return r;
+	job = json_loads(text, 0, NULL);
+	state = text_of(job, "state");
+	if (strcmp(state, "queued") != 0 && strcmp(state, "running") != 0) {
+		end(w, state);
+		return 0;
+	}
+	left = (uint64_t)json_integer_value(json_object_get(job, "remaining_usec"));
+	if (json_integer_value(json_object_get(job, "ahead")) > 0) {
+		job_print_waiting(stderr, job);
+		(void)fputs("; one measures at a time\n", stderr);
+	}
+	if (left > SAY_ESTIMATE_USEC)
+		(void)fprintf(stderr, "job %s takes about %s\n", job_path_id(w->path),
+			      FORMAT_TIME(whole_seconds_ns(left)));
 	return 0;
 }
 
-int job_wait_run(struct job_wait *w, const char *path, char **ret_state, char **ret_json,
-		 struct fail *f)
+int job_wait_run(struct job_wait *w, const char *path, bool owner, char **ret_state,
+		 char **ret_json, struct fail *f)
 {
 	int r;
 
+	w->owner = owner;
 	w->path = strdup(path);
 	if (!w->path)
 		return fail_oom(f);
@@ -279,9 +310,9 @@ int job_wait_run(struct job_wait *w, const char *path, char **ret_state, char **
 		return fail_set(f, SCHEDLAB_ERROR_FAILED, "the daemon has gone, and job %s with it",
 				job_path_id(path));
 	if (!w->state)
-		return fail_set(f, SCHEDLAB_ERROR_CANCELLED,
-				"nobody waits for job %s any more; it was told to stop",
-				job_path_id(path));
+		return fail_set(f, owner ? SCHEDLAB_ERROR_CANCELLED : SCHEDLAB_ERROR_FAILED,
+				"nobody waits for job %s any more; it %s", job_path_id(path),
+				owner ? "was told to stop" : "goes on");
 	r = client_get_json(w->client, path, SCHEDLAB_INTERFACE_JOB, "GetResult", ret_json, f);
 	/* A daemon that was stopped ends its jobs, and itself right after. */
 	if (r < 0 && strcmp(w->state, "cancelled") == 0)
@@ -295,17 +326,26 @@ int job_wait_run(struct job_wait *w, const char *path, char **ret_state, char **
 	return 0;
 }
 
-int job_wait_and_print(struct job_wait *w, const char *path, bool all_metrics, struct fail *f)
+/* Whether there is anything to show: samples, or what went wrong with them. */
+static bool was_tried(const json_t *result)
+{
+	const json_t *counts = json_object_get(result, "counts");
+
+	return json_integer_value(json_object_get(counts, "samples")) > 0 ||
+	       json_integer_value(json_object_get(counts, "failed")) > 0;
+}
+
+int job_wait_and_print(struct job_wait *w, const char *path, bool owner, bool all_metrics,
+		       struct fail *f)
 {
 	_cleanup_free_ char *state = NULL, *text = NULL;
 	_cleanup_(json_decrefp) json_t *root = NULL;
-	int r = job_wait_run(w, path, &state, &text, f);
+	int r = job_wait_run(w, path, owner, &state, &text, f);
 
 	if (r < 0 || !state || !text)
 		return r;
 	root = json_loads(text, 0, NULL);
-	if (!client_print_json(w->client, text) &&
-	    json_integer_value(json_object_get(json_object_get(root, "counts"), "samples")) > 0)
+	if (!client_print_json(w->client, text) && was_tried(root))
 		result_print(root, all_metrics);
 	if (strcmp(state, "done") == 0)
 		return 0;

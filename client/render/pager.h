@@ -6,7 +6,8 @@
 
 #include <stdbool.h>
 
-/* From here on standard output goes to `less`, if it is a terminal, @wanted, and there is a less. */
+/* From here on standard output goes to $PAGER or `less`, if it is a terminal and @wanted. An empty
+ * PAGER or `cat` is none. */
 void pager_open(bool wanted);
 /* Waits until the reader has left. */
 void pager_close(void);

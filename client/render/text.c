@@ -37,7 +37,7 @@ char *text_shares(const json_t *object)
 	if (*class == '\0')
 		class = text_of(object, "class");
 	if (strcmp(class, "unpinned") == 0)
-		return strdup("(the scheduler chooses)");
+		return strdup("(any CPUs)");
 	if (strncmp(class, "self", 4) == 0)
 		return strdup("(one CPU)");
 	return json_array_size(shares) == 0 ? strdup("nothing") : text_join(shares, " ");
@@ -73,8 +73,7 @@ void text_print_machine(const json_t *root)
 void text_print_guest(const char *hypervisor)
 {
 	if (*hypervisor)
-		printf("In a virtual machine (%s): wakeups include what the hypervisor does, and "
-		       "what "
-		       "CPUs share is its claim.\n",
+		printf("In a virtual machine (%s): wakeups include what the hypervisor does,\n"
+		       "and what CPUs share is its claim.\n",
 		       hypervisor);
 }

@@ -288,7 +288,7 @@ static const struct bench_metric metrics[] = {
 	  "two for each round trip, as the models count; see real-switches" },
 	{ "wake-call", "ns", METRIC_LOWER, true,
 	  "median time inside the call that wakes the other task, timed right before the window" },
-	{ "real-switches", "switches/round trip", METRIC_NEITHER, true,
+	{ "real-switches", "switches/trip", METRIC_NEITHER, true,
 	  "context switches of both tasks by getrusage, voluntary and involuntary" },
 };
 

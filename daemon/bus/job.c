@@ -89,6 +89,8 @@ static int get_property(sd_bus *bus, const char *path, const char *interface, co
 		return sd_bus_message_append_basic(reply, 'd', &job->progress);
 	case 'R': /* RemainingUSec */
 		return sd_bus_message_append_basic(reply, 't', &job->remaining_usec);
+	case 'T': /* Title */
+		return sd_bus_message_append_basic(reply, 's', job->title);
 	case 'W': /* Why */
 		return sd_bus_message_append_basic(reply, 's',
 						   job_has_ended(job) ? job->why.message : "");
@@ -103,7 +105,7 @@ static int method_cancel(sd_bus_message *call, void *userdata, sd_bus_error *err
 	struct job *job = userdata;
 
 	(void)error;
-	job_cancel(job, "it was cancelled");
+	job_cancel(job, "a client asked for its end");
 	return sd_bus_reply_method_return(call, NULL);
 }
 
@@ -124,6 +126,7 @@ static int method_describe(sd_bus_message *call, void *userdata, sd_bus_error *e
 const sd_bus_vtable bus_job_vtable[] = {
 	SD_BUS_VTABLE_START(0),
 	SD_BUS_PROPERTY("Kind", "s", get_property, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+	SD_BUS_PROPERTY("Title", "s", get_property, 0, SD_BUS_VTABLE_PROPERTY_CONST),
 	SD_BUS_PROPERTY("State", "s", get_property, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
 	SD_BUS_PROPERTY("Progress", "d", get_property, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
 	SD_BUS_PROPERTY("RemainingUSec", "t", get_property, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),

@@ -27,12 +27,12 @@ static int read_duration(sd_bus_message *call, struct measure_call *m, struct fa
 
 	if (r < 0)
 		return fail_read(r, f);
-	if (usec == 0 || usec > PLAN_DURATION_MAX_NS / NSEC_PER_USEC)
+	if (usec == 0 || usec > MEASURE_DURATION_MAX_NS / NSEC_PER_USEC)
 		return fail_set(f, SCHEDLAB_ERROR_INVALID_ARGUMENT,
 				"duration-usec: %" PRIu64 " is out of range; accepted is %" PRIu64
 				" to %" PRIu64,
-				usec, PLAN_DURATION_MIN_NS / NSEC_PER_USEC,
-				PLAN_DURATION_MAX_NS / NSEC_PER_USEC);
+				usec, MEASURE_DURATION_MIN_NS / NSEC_PER_USEC,
+				MEASURE_DURATION_MAX_NS / NSEC_PER_USEC);
 	m->plan.duration_ns = usec * NSEC_PER_USEC;
 	return 0;
 }
@@ -56,13 +56,13 @@ static int read_count(sd_bus_message *call, const char *key, uint64_t max, uint6
 
 static int read_rounds(sd_bus_message *call, struct measure_call *m, struct fail *f)
 {
-	return read_count(call, "rounds", PLAN_ROUNDS_MAX, &m->plan.rounds, f);
+	return read_count(call, "rounds", MEASURE_ROUNDS_MAX, &m->plan.rounds, f);
 }
 
 static int read_pairs_per_class(sd_bus_message *call, struct measure_call *m, struct fail *f)
 {
 	uint64_t value = 0;
-	int r = read_count(call, "pairs-per-class", CLASS_PAIRS_LIMIT, &value, f);
+	int r = read_count(call, "pairs-per-class", MEASURE_PAIRS_PER_CLASS_MAX, &value, f);
 
 	if (r >= 0)
 		m->plan.pairs_per_class = (size_t)value;
@@ -76,10 +76,10 @@ static int read_seed(sd_bus_message *call, struct measure_call *m, struct fail *
 
 	if (r < 0)
 		return fail_read(r, f);
-	if (seed > PLAN_SEED_MAX)
+	if (seed > MEASURE_SEED_MAX)
 		return fail_set(f, SCHEDLAB_ERROR_INVALID_ARGUMENT,
 				"seed: %" PRIu64 " is out of range; accepted is 0 to %" PRIu64,
-				seed, PLAN_SEED_MAX);
+				seed, MEASURE_SEED_MAX);
 	m->plan.seed = seed;
 	return 0;
 }
@@ -92,9 +92,9 @@ static int read_pairs(sd_bus_message *call, struct measure_call *m, struct fail 
 	while (r >= 0 && (r = sd_bus_message_read(call, "(uu)", &pair.waker, &pair.wakee)) > 0) {
 		struct cpu_pair *larger;
 
-		if (m->plan.n_pairs == PLAN_PAIRS_MAX)
+		if (m->plan.n_pairs == MEASURE_PAIRS_MAX)
 			return fail_set(f, SCHEDLAB_ERROR_LIMITS_EXCEEDED,
-					"more than %d pairs are asked for", PLAN_PAIRS_MAX);
+					"more than %d pairs are asked for", MEASURE_PAIRS_MAX);
 		larger = reallocarray(m->pairs, m->plan.n_pairs + 1, sizeof(*larger));
 		if (!larger)
 			return fail_oom(f);
@@ -238,10 +238,11 @@ int options_read_measure(sd_bus_message *call, struct measure_call *ret, struct 
 	_cleanup_(options_clear_measure) struct measure_call m = { .plan.seed = UINT64_MAX };
 	int r;
 
-	r = read_texts(call, PLAN_BENCHMARKS_MAX, "benchmarks", &m.benchmarks, &m.plan.n_benchmarks,
-		       f);
+	r = read_texts(call, MEASURE_BENCHMARKS_MAX, "benchmarks", &m.benchmarks,
+		       &m.plan.n_benchmarks, f);
 	if (r >= 0)
-		r = read_texts(call, PLAN_CLASSES_MAX, "classes", &m.classes, &m.plan.n_classes, f);
+		r = read_texts(call, MEASURE_CLASSES_MAX, "classes", &m.classes, &m.plan.n_classes,
+			       f);
 	if (r >= 0)
 		r = read_options(call, &m, f);
 	if (r < 0)

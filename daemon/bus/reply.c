@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "bus/internal.h"
+#include "util/json.h"
 
 int bus_register_errors(void)
 {
@@ -39,7 +40,7 @@ char *bus_path(const char *prefix, const char *id)
 
 int bus_reply_json(sd_bus_message *call, json_t *root, sd_bus_error *error)
 {
-	_cleanup_free_ char *text = root ? json_dumps(root, JSON_COMPACT) : NULL;
+	_cleanup_free_ char *text = root ? json_dumps(root, JSON_WRITE) : NULL;
 
 	json_decref(root);
 	if (!text)

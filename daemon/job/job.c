@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "util/clock.h"
+#include "util/json.h"
+#include "util/log.h"
 
 struct job_queue {
 	sd_event *event;
@@ -131,8 +133,8 @@ static void forget_old(struct job_queue *q, const struct job *just_ended)
 	}
 }
 
-int job_add(struct job_queue *q, const struct job_kind *kind, void *work, bool detached,
-	    struct job **ret, struct fail *f)
+int job_add(struct job_queue *q, const struct job_kind *kind, const char *title, void *work,
+	    bool detached, struct job **ret, struct fail *f)
 {
 	struct job **slot = &q->jobs;
 	struct job *job;
@@ -149,6 +151,7 @@ int job_add(struct job_queue *q, const struct job_kind *kind, void *work, bool d
 		return fail_oom(f);
 	job->id = ++q->last_id;
 	job->kind = kind;
+	(void)snprintf(job->title, sizeof(job->title), "%s", title);
 	job->detached = detached;
 	job->added_ns = clock_realtime_ns();
 	job->queue = q;
@@ -210,7 +213,7 @@ static char *dump_result(const struct job *job)
 {
 	_cleanup_(json_decrefp) json_t *root = job->kind->to_json(job, job->work);
 
-	return root ? json_dumps(root, JSON_COMPACT) : NULL;
+	return root ? json_dumps(root, JSON_WRITE) : NULL;
 }
 
 char *job_result(const struct job *job)
@@ -218,12 +221,24 @@ char *job_result(const struct job *job)
 	return job->work ? dump_result(job) : strdup(job->result ? job->result : "{}");
 }
 
+static size_t count_ahead(const struct job *job)
+{
+	size_t n = 0;
+
+	if (job_has_ended(job))
+		return 0;
+	for (const struct job *other = job->queue->jobs; other != job; other = other->next)
+		n += !job_has_ended(other);
+	return n;
+}
+
 json_t *job_to_json(const struct job *job)
 {
 	json_t *root = json_pack(
-		"{s:s, s:I, s:s, s:s, s:f, s:I, s:s, s:I, s:b}", "schema", SCHEDLAB_SCHEMA("job"),
-		"job", (json_int_t)job->id, "kind", job->kind->name, "state",
-		job_state_name(job->state), "progress", job->progress, "remaining_usec",
+		"{s:s, s:I, s:s, s:s, s:s, s:I, s:f, s:I, s:s, s:I, s:b}", "schema",
+		SCHEDLAB_SCHEMA("job"), "job", (json_int_t)job->id, "kind", job->kind->name,
+		"title", job->title, "state", job_state_name(job->state), "ahead",
+		(json_int_t)count_ahead(job), "progress", job->progress, "remaining_usec",
 		(json_int_t)job->remaining_usec, "step", job->step, "added_usec",
 		(json_int_t)(job->added_ns / NSEC_PER_USEC), "detached", job->detached);
 
@@ -256,6 +271,8 @@ void job_end(struct job *job, enum job_state state, const struct fail *why)
 		job->progress = 1;
 	if (why)
 		job->why = *why;
+	log_info("job %ju has ended: %s%s%s", (uintmax_t)job->id, job_state_name(state),
+		 job->why.message[0] ? ": " : "", job->why.message);
 	job->result = dump_result(job);
 	job->kind->free(TAKE_PTR(job->work));
 	notify(job, q->observer.changed);

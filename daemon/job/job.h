@@ -22,6 +22,7 @@
 
 #define JOBS_KEPT       64 /* ended ones, with their results */
 #define JOBS_QUEUED_MAX 32 /* waiting or running at one time; more is LimitsExceeded */
+#define JOB_TITLE_MAX   160
 #define JOB_STEP_MAX    160
 
 enum job_state { JOB_QUEUED, JOB_RUNNING, JOB_DONE, JOB_FAILED, JOB_CANCELLED, JOB_STATE_MAX };
@@ -46,6 +47,7 @@ struct job_kind {
 struct job {
 	uint64_t id;
 	const struct job_kind *kind;
+	char title[JOB_TITLE_MAX]; /* what was asked for, in short */
 	enum job_state state;
 	bool detached;               /* goes on when who asked for it has gone */
 	double progress;             /* 0..1 */
@@ -78,8 +80,8 @@ DEFINE_CLEANUP(struct job_queue *, job_queue_free);
 void job_queue_observe(struct job_queue *q, const struct job_observer *observer);
 
 /* Takes @work over on success only. LimitsExceeded where too many wait. */
-int job_add(struct job_queue *q, const struct job_kind *kind, void *work, bool detached,
-	    struct job **ret, struct fail *f);
+int job_add(struct job_queue *q, const struct job_kind *kind, const char *title, void *work,
+	    bool detached, struct job **ret, struct fail *f);
 
 /* By id; NoSuchJob. */
 int job_find(struct job_queue *q, uint64_t id, struct job **ret, struct fail *f);
@@ -107,7 +109,8 @@ static inline bool job_has_ended(const struct job *job)
 /* The result as text: of an ended job the whole, of another what there is. The caller frees it. */
 char *job_result(const struct job *job);
 
-/* {"job", "kind", "state", "progress", "remaining_usec", "step", "why", "added_usec"}; a new
+/* {"job", "kind", "title", "state", "ahead": how many wait or run before it,
+ *  "progress", "remaining_usec", "step", "why", "added_usec"}; a new
  * reference. */
 json_t *job_to_json(const struct job *job);
 

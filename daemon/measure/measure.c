@@ -9,11 +9,13 @@
 #include <string.h>
 
 #include "bench/spec.h"
+#include "measure/machine.h"
 #include "measure/runner.h"
 #include "measure/tally.h"
 #include "util/clock.h"
 #include "util/lock.h"
 #include "util/log.h"
+#include "util/parse.h"
 #include "util/random.h"
 
 #define GRACE_DEFAULT_NS  (30 * NSEC_PER_SEC)
@@ -28,6 +30,7 @@ struct measurement {
 	struct runner *runner;
 	struct job *job;
 	struct random random;
+	struct scheduling scheduling;
 	size_t *order;  /* of the cells in this round */
 	size_t at;      /* in order */
 	uint64_t round; /* 0 .. rounds - 1 */
@@ -54,15 +57,15 @@ int measure_defaults_load(const struct config *c, struct measure_defaults *ret, 
 	};
 	int r;
 
-	r = config_get_time(c, "measure", "duration", PLAN_DURATION_MIN_NS, PLAN_DURATION_MAX_NS,
-			    &d.duration_ns, f);
+	r = config_get_time(c, "measure", "duration", MEASURE_DURATION_MIN_NS,
+			    MEASURE_DURATION_MAX_NS, &d.duration_ns, f);
 	if (r >= 0)
-		r = config_get_time(c, "measure", "warm-up", 0, PLAN_DURATION_MAX_NS, &d.warm_up_ns,
-				    f);
+		r = config_get_time(c, "measure", "warm-up", 0, MEASURE_DURATION_MAX_NS,
+				    &d.warm_up_ns, f);
 	if (r >= 0)
-		r = config_get_u64(c, "measure", "rounds", 1, PLAN_ROUNDS_MAX, &d.rounds, f);
+		r = config_get_u64(c, "measure", "rounds", 1, MEASURE_ROUNDS_MAX, &d.rounds, f);
 	if (r >= 0)
-		r = config_get_u64(c, "measure", "pairs-per-class", 1, CLASS_PAIRS_LIMIT,
+		r = config_get_u64(c, "measure", "pairs-per-class", 1, MEASURE_PAIRS_PER_CLASS_MAX,
 				   &d.pairs_per_class, f);
 	if (r >= 0)
 		r = config_get_time(c, "measure", "worker-grace", NSEC_PER_MSEC, GRACE_MAX_NS,
@@ -266,17 +269,6 @@ static void measurement_cancel(struct job *job, void *work)
 		runner_cancel(m->runner, job->why.message);
 }
 
-static json_t *machine_to_json(const struct measure_context *context)
-{
-	const struct fingerprint *fp = context->fingerprint;
-	const char *model = fingerprint_get(fp, "cpu_model"),
-		   *kernel = fingerprint_get(fp, "kernel");
-
-	return json_pack("{s:s, s:s?, s:s?, s:s?, s:s}", "fingerprint", fp->id, "cpu_model", model,
-			 "kernel", kernel, "hypervisor", context->topology->hypervisor, "topology",
-			 context->topology->source_name);
-}
-
 static json_t *measurement_to_json(const struct job *job, const void *work)
 {
 	const struct measurement *m = work;
@@ -286,10 +278,11 @@ static json_t *measurement_to_json(const struct job *job, const void *work)
 				    (json_int_t)(plan->warm_up_ns / NSEC_PER_USEC), "rounds",
 				    (json_int_t)plan->rounds, "seed", (json_int_t)plan->seed,
 				    "cpus", plan->cpus);
-	json_t *root = json_pack("{s:s, s:I, s:s, s:o, s:o, s:I}", "schema",
-				 SCHEDLAB_SCHEMA("measure"), "job", (json_int_t)job->id, "state",
-				 job_state_name(job->state), "machine", machine_to_json(m->context),
-				 "options", options, "rounds_done", (json_int_t)m->round);
+	json_t *root = json_pack(
+		"{s:s, s:I, s:s, s:o, s:o, s:I}", "schema", SCHEDLAB_SCHEMA("measure"), "job",
+		(json_int_t)job->id, "state", job_state_name(job->state), "machine",
+		machine_to_json(m->context->topology, m->context->fingerprint, &m->scheduling),
+		"options", options, "rounds_done", (json_int_t)m->round);
 
 	if (!root)
 		return NULL;
@@ -316,6 +309,28 @@ static int check_here(const struct measure_context *context, struct fail *f)
 			context->topology->source_name);
 }
 
+/* With a title like "switch, cacheline: 4 pairs, 5 rounds of 200 ms". */
+static int add_job(struct measurement *m, bool detached, struct job **ret, struct fail *f)
+{
+	const struct plan *plan = m->plan;
+	char title[JOB_TITLE_MAX];
+	size_t used = 0;
+	int r;
+
+	for (size_t i = 0; i < plan->n_specs && used < sizeof(title); i++)
+		used += (size_t)snprintf(title + used, sizeof(title) - used, "%s%s", i ? ", " : "",
+					 plan->specs[i].bench->name);
+	if (used < sizeof(title))
+		(void)snprintf(title + used, sizeof(title) - used,
+			       ": %zu row%s, %" PRIu64 " round%s of %s", plan->n_cells,
+			       plan->n_cells == 1 ? "" : "s", plan->rounds,
+			       plan->rounds == 1 ? "" : "s", FORMAT_TIME(plan->duration_ns));
+	r = job_add(m->context->queue, &measure_kind, title, m, detached, ret, f);
+	if (r >= 0)
+		(*ret)->remaining_usec = estimate_remaining_ns(m) / NSEC_PER_USEC;
+	return r;
+}
+
 int measure_submit(struct measure_context *context, const struct plan_options *options,
 		   bool detached, struct job **ret, struct fail *f)
 {
@@ -329,6 +344,7 @@ int measure_submit(struct measure_context *context, const struct plan_options *o
 		return fail_oom(f);
 	m->context = context;
 	m->random.state = options->seed;
+	m->scheduling = scheduling_now();
 	r = plan_new(context->topology, options, &m->plan, f);
 	if (r >= 0) {
 		m->order = calloc(m->plan->n_cells, sizeof(*m->order));
@@ -338,7 +354,7 @@ int measure_submit(struct measure_context *context, const struct plan_options *o
 	if (r >= 0)
 		r = take_machine(context, f);
 	if (r >= 0)
-		r = job_add(context->queue, &measure_kind, m, detached, ret, f);
+		r = add_job(m, detached, ret, f);
 	if (r < 0)
 		measurement_free(m);
 	return r;

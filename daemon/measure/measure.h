@@ -48,7 +48,7 @@ int measure_submit(struct measure_context *context, const struct plan_options *o
 
 /*
  * The result of such a job (schema "schedlab.measure/1"):
- *   {"schema", "job", "machine": {"fingerprint", "cpu_model", "kernel", "hypervisor", "claimed"},
+ *   {"schema", "job", "state", "why", "machine": as machine_to_json(),
  *    "options": {"duration_usec", "warm_up_usec", "rounds", "seed", "cpus"}, "rounds_done",
  *    and what tally_to_json() adds}
  */

@@ -22,11 +22,11 @@ static int check_range(const char *what, uint64_t value, uint64_t min, uint64_t 
 
 static int check_duration(uint64_t ns, struct fail *f)
 {
-	if (ns >= PLAN_DURATION_MIN_NS && ns <= PLAN_DURATION_MAX_NS)
+	if (ns >= MEASURE_DURATION_MIN_NS && ns <= MEASURE_DURATION_MAX_NS)
 		return 0;
 	return fail_set(f, SCHEDLAB_ERROR_INVALID_ARGUMENT,
 			"duration: %s is out of range; accepted is %s to %s", FORMAT_TIME(ns),
-			FORMAT_TIME(PLAN_DURATION_MIN_NS), FORMAT_TIME(PLAN_DURATION_MAX_NS));
+			FORMAT_TIME(MEASURE_DURATION_MIN_NS), FORMAT_TIME(MEASURE_DURATION_MAX_NS));
 }
 
 static int check_numbers(const struct plan_options *o, struct fail *f)
@@ -34,17 +34,19 @@ static int check_numbers(const struct plan_options *o, struct fail *f)
 	int r = check_duration(o->duration_ns, f);
 
 	if (r >= 0)
-		r = check_range("rounds", o->rounds, 1, PLAN_ROUNDS_MAX, f);
+		r = check_range("rounds", o->rounds, 1, MEASURE_ROUNDS_MAX, f);
 	if (r >= 0)
-		r = check_range("seed", o->seed, 0, PLAN_SEED_MAX, f);
+		r = check_range("seed", o->seed, 0, MEASURE_SEED_MAX, f);
 	if (r >= 0)
-		r = check_range("pairs-per-class", o->pairs_per_class, 1, CLASS_PAIRS_LIMIT, f);
+		r = check_range("pairs-per-class", o->pairs_per_class, 1,
+				MEASURE_PAIRS_PER_CLASS_MAX, f);
 	if (r >= 0)
-		r = check_range("number of benchmarks", o->n_benchmarks, 0, PLAN_BENCHMARKS_MAX, f);
+		r = check_range("number of benchmarks", o->n_benchmarks, 0, MEASURE_BENCHMARKS_MAX,
+				f);
 	if (r >= 0)
-		r = check_range("number of classes", o->n_classes, 0, PLAN_CLASSES_MAX, f);
+		r = check_range("number of classes", o->n_classes, 0, MEASURE_CLASSES_MAX, f);
 	if (r >= 0)
-		r = check_range("number of pairs", o->n_pairs, 0, PLAN_PAIRS_MAX, f);
+		r = check_range("number of pairs", o->n_pairs, 0, MEASURE_PAIRS_MAX, f);
 	if (r >= 0 && o->n_pairs > 0 && o->n_classes > 0)
 		return fail_set(f, SCHEDLAB_ERROR_INVALID_ARGUMENT,
 				"name classes or pairs, not both: a pair has its class already");
@@ -203,9 +205,42 @@ static int add_pair(struct plan *plan, size_t benchmark, const struct cpu_pair *
 	return r < 0 ? r : add_cell(plan, benchmark, c, pair, f);
 }
 
+/* A benchmark that was named, but can run in none of the classes. */
+static int fail_nowhere(const struct plan *plan, size_t benchmark, struct fail *f)
+{
+	const struct bench_spec *spec = &plan->specs[benchmark];
+	_cleanup_free_ char *cpus = cpuset_format_list(class_table_cpus(plan->classes));
+	int r = -EINVAL;
+
+	for (size_t i = 0; i < class_table_size(plan->classes); i++)
+		r = spec->bench->check_place(spec, place_of(class_table_get(plan->classes, i)), f);
+	return fail_prefix(f, r, "nothing can be measured on CPU %s: ", cpus ? cpus : "");
+}
+
+/* Of all benchmarks, those that can run in no class here are left out. */
+static void drop_idle_specs(struct plan *plan)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < plan->n_specs; i++) {
+		bool used = false;
+
+		for (size_t j = 0; j < plan->n_cells; j++)
+			used |= plan->cells[j].benchmark == i;
+		if (!used)
+			continue;
+		for (size_t j = 0; j < plan->n_cells; j++)
+			if (plan->cells[j].benchmark == i)
+				plan->cells[j].benchmark = kept;
+		plan->specs[kept++] = plan->specs[i];
+	}
+	plan->n_specs = kept;
+}
+
 static int add_cells(struct plan *plan, size_t benchmark, const struct plan_options *o,
 		     struct fail *f)
 {
+	size_t before = plan->n_cells;
 	int r = 0;
 
 	for (size_t i = 0; i < o->n_pairs && r >= 0; i++)
@@ -221,6 +256,8 @@ static int add_cells(struct plan *plan, size_t benchmark, const struct plan_opti
 		return r;
 	for (size_t i = 0; i < class_table_size(plan->classes) && r >= 0; i++)
 		r = add_class(plan, benchmark, class_table_get(plan->classes, i), false, f);
+	if (r >= 0 && o->n_benchmarks > 0 && plan->n_cells == before)
+		return fail_nowhere(plan, benchmark, f);
 	return r;
 }
 
@@ -269,6 +306,7 @@ int plan_new(struct topology *t, const struct plan_options *options, struct plan
 		r = add_cells(plan, i, options, f);
 	if (r >= 0)
 		r = check_twins(plan, f);
+	drop_idle_specs(plan);
 	if (r < 0)
 		return r;
 	if (plan->n_cells == 0)
@@ -276,11 +314,11 @@ int plan_new(struct topology *t, const struct plan_options *options, struct plan
 			f, SCHEDLAB_ERROR_INVALID_ARGUMENT,
 			"there is nothing to measure: none of the benchmarks can run in any "
 			"class of these CPUs");
-	if (plan->n_cells * plan->rounds > PLAN_SAMPLES_MAX)
+	if (plan->n_cells * plan->rounds > MEASURE_SAMPLES_MAX)
 		return fail_set(f, SCHEDLAB_ERROR_LIMITS_EXCEEDED,
 				"%zu pairs and benchmarks times %" PRIu64
 				" rounds are more than %d samples",
-				plan->n_cells, plan->rounds, PLAN_SAMPLES_MAX);
+				plan->n_cells, plan->rounds, MEASURE_SAMPLES_MAX);
 	*ret = TAKE_PTR(plan);
 	return 0;
 }

@@ -4,21 +4,14 @@
  */
 #pragma once
 
+#include <schedlab/limits.h>
+
 #include "bench/bench.h"
 #include "topology/class.h"
 
-#define PLAN_BENCHMARKS_MAX 16
-#define PLAN_CLASSES_MAX    64
-#define PLAN_PAIRS_MAX      256
-#define PLAN_SAMPLES_MAX    1000000
-
-#define PLAN_DURATION_MIN_NS     NSEC_PER_MSEC
-#define PLAN_DURATION_MAX_NS     (3600 * NSEC_PER_SEC)
 #define PLAN_DURATION_DEFAULT_NS (200 * NSEC_PER_MSEC)
 #define PLAN_WARM_UP_DEFAULT_NS  (50 * NSEC_PER_MSEC)
-#define PLAN_ROUNDS_MAX          100000
 #define PLAN_ROUNDS_DEFAULT      5
-#define PLAN_SEED_MAX            (UINT64_C(1) << 53) /* a double holds it */
 
 /* What was asked for. Texts and arrays belong to the caller. */
 struct plan_options {
@@ -45,7 +38,7 @@ struct plan_cell {
 };
 
 struct plan {
-	struct bench_spec specs[PLAN_BENCHMARKS_MAX];
+	struct bench_spec specs[MEASURE_BENCHMARKS_MAX];
 	size_t n_specs;
 	struct class_table *classes;
 	struct plan_cell *cells;

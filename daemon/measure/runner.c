@@ -108,11 +108,20 @@ static int on_deadline(sd_event_source *source, uint64_t usec, void *userdata)
 	return 0;
 }
 
+/* Our own worker closed its end before it heard us. How it ended says more than that: it is waited
+ * for, until the deadline. */
+static bool died_unheard(const struct runner *r, int error)
+{
+	return r->worker.pid > 0 && (error == -EPIPE || error == -ECONNRESET);
+}
+
 static void say(struct runner *r, enum wire_type type, enum runner_state next, uint64_t own_ns)
 {
 	struct fail why = { 0 };
 
-	if (wire_send(r->worker.fd, type, NULL, &why) < 0) {
+	int n = wire_send(r->worker.fd, type, NULL, &why);
+
+	if (n < 0 && !died_unheard(r, n)) {
 		fail_sample(r, &why);
 		return;
 	}
@@ -297,7 +306,7 @@ int runner_start(sd_event *event, const struct runner_order *order,
 	if (!text)
 		return fail_oom(f);
 	n = wire_send(r->worker.fd, WIRE_REQUEST, text, f);
-	if (n < 0)
+	if (n < 0 && !died_unheard(r, n))
 		return n;
 	r->state = STARTING;
 	set_deadline(r, order->request.warm_up_ns);

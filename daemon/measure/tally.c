@@ -68,10 +68,11 @@ int tally_add(struct tally *t, size_t cell, const struct bench_request *request,
 			return -ENOMEM;
 	}
 	for (size_t i = 0; i < TAINT_MAX; i++)
-		row->n_tainted[i] += taints >> i & 1;
+		row->n_taints[i] += taints >> i & 1;
 	row->memory_node = result->memory_node;
 	row->n_samples++;
 	t->n_samples++;
+	row->n_tainted += taints != 0;
 	t->n_tainted += taints != 0;
 	return 0;
 }
@@ -110,10 +111,11 @@ static json_t *metric_to_json(const struct bench_metric *m, const double *values
 	median = robust_median(sorted, n);
 	for (size_t i = 0; i < n; i++)
 		json_array_append_new(list, json_real(values[i]));
-	return json_pack("{s:s, s:s, s:b, s:I, s:f, s:f, s:f, s:f, s:o}", "unit", m->unit, "better",
+	return json_pack("{s:s, s:s, s:b, s:I, s:f, s:o, s:f, s:f, s:o}", "unit", m->unit, "better",
 			 bench_better_name(m->better), "headline", m->headline, "n", (json_int_t)n,
-			 "median", median, "mad", robust_mad(values, n, median, scratch), "min",
-			 sorted[0], "max", sorted[n - 1], "values", list);
+			 "median", median, "spread",
+			 n > 1 ? json_real(robust_mad(values, n, median, scratch)) : json_null(),
+			 "min", sorted[0], "max", sorted[n - 1], "values", list);
 }
 
 static json_t *pair_to_json(const struct plan_cell *cell)
@@ -133,9 +135,9 @@ static json_t *taints_to_json(const struct tally_row *row)
 	json_t *taints = json_object();
 
 	for (size_t i = 0; i < TAINT_MAX; i++)
-		if (row->n_tainted[i] > 0)
+		if (row->n_taints[i] > 0)
 			json_object_set_new(taints, taint_name((enum taint)i),
-					    json_integer((json_int_t)row->n_tainted[i]));
+					    json_integer((json_int_t)row->n_taints[i]));
 	return taints;
 }
 
@@ -156,16 +158,19 @@ static json_t *row_to_json(const struct tally *t, size_t i)
 				metric_to_json(&b->metrics[m], row->values[m], row->n_values[m]));
 		else
 			json_object_set_new(missing, name,
-					    json_string(row->n_samples > 0
-								? row->why_not[m]
-								: "no sample went well"));
+					    json_string(row->n_samples > 0 ? row->why_not[m]
+							: row->n_failed > 0
+								? "no sample went well"
+								: "none has been measured yet"));
 	}
-	return json_pack("{s:I, s:s, s:o, s:I, s:o, s:I, s:I, s:o, s:i, s:o, s:o}", "benchmark",
-			 (json_int_t)cell->benchmark, "class", cell->pair_class->id, "shares",
-			 shares, "n_pairs", (json_int_t)cell->pair_class->n_pairs, "pair",
+	return json_pack("{s:I, s:s, s:o, s:I, s:o, s:I, s:I, s:I, s:o, s:o, s:o, s:o}",
+			 "benchmark", (json_int_t)cell->benchmark, "class", cell->pair_class->id,
+			 "shares", shares, "n_pairs", (json_int_t)cell->pair_class->n_pairs, "pair",
 			 pair_to_json(cell), "samples", (json_int_t)row->n_samples, "failed",
-			 (json_int_t)row->n_failed, "tainted", taints_to_json(row), "memory_node",
-			 (int)row->memory_node, "metrics", metrics, "unavailable", missing);
+			 (json_int_t)row->n_failed, "tainted", (json_int_t)row->n_tainted, "taints",
+			 taints_to_json(row), "memory_node",
+			 row->memory_node < 0 ? json_null() : json_integer(row->memory_node),
+			 "metrics", metrics, "unavailable", missing);
 }
 
 static json_t *spec_to_json(const struct bench_spec *spec)
@@ -188,6 +193,18 @@ static json_t *failure_to_json(const struct tally *t, const struct tally_failure
 			 (json_int_t)failure->round, "why", failure->why);
 }
 
+static json_t *meanings_to_json(const struct tally *t)
+{
+	json_t *meanings = json_object();
+
+	for (size_t i = 0; i < t->plan->n_cells; i++)
+		for (size_t taint = 0; taint < TAINT_MAX; taint++)
+			if (t->rows[i].n_taints[taint] > 0)
+				json_object_set_new(meanings, taint_name((enum taint)taint),
+						    json_string(taint_meaning((enum taint)taint)));
+	return meanings;
+}
+
 void tally_to_json(const struct tally *t, json_t *root)
 {
 	json_t *benchmarks = json_array(), *rows = json_array(), *failures = json_array();
@@ -200,6 +217,7 @@ void tally_to_json(const struct tally *t, json_t *root)
 		json_array_append_new(failures, failure_to_json(t, &t->failures[i]));
 	json_object_set_new(root, "benchmarks", benchmarks);
 	json_object_set_new(root, "rows", rows);
+	json_object_set_new(root, "taints", meanings_to_json(t));
 	json_object_set_new(root, "failures", failures);
 	json_object_set_new(root, "counts",
 			    json_pack("{s:I, s:I, s:I}", "samples", (json_int_t)t->n_samples,

@@ -17,7 +17,8 @@ struct tally_row {
 	size_t n_values[BENCH_METRICS_MAX];
 	char why_not[BENCH_METRICS_MAX][BENCH_WHY_NOT_MAX];
 	size_t n_samples, n_failed;
-	size_t n_tainted[TAINT_MAX];
+	size_t n_tainted; /* samples with at least one taint */
+	size_t n_taints[TAINT_MAX];
 	int32_t memory_node; /* of the last sample; -1 where it is not known */
 };
 
@@ -50,10 +51,12 @@ bool tally_is_complete(const struct tally *t);
  * Adds to @root:
  *   "benchmarks": [{"spec", "name", "version", "hash", "model"}]
  *   "rows": [{"benchmark": index, "class", "shares", "n_pairs", "pair": [a, b] or null,
- *             "samples", "failed", "tainted": {name: count}, "memory_node",
- *             "metrics": {name: {"unit", "better", "headline", "n", "median", "mad", "min", "max",
- *                                "values"}},
+ *             "samples", "failed", "tainted", "taints": {name: samples},
+ *             "memory_node" or null,
+ *             "metrics": {name: {"unit", "better", "headline", "n", "median", "spread", "min", "max",
+ *                                "values"}},  spread: 1.4826 x MAD; null for one value
  *             "unavailable": {metric: why}}]
+ *   "taints": {name: meaning} of those that occur
  *   "failures": [{"benchmark", "class", "pair", "round", "why"}]
  *   "counts": {"samples", "failed", "tainted"}
  */

@@ -25,7 +25,6 @@
 
 #define CLASS_ID_MAX           96
 #define CLASS_PAIRS_DEFAULT    3
-#define CLASS_PAIRS_LIMIT      64 /* representatives of a class */
 #define CLASS_DISTANCE_UNKNOWN (-1)
 
 enum class_scope {

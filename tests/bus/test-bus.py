@@ -158,7 +158,8 @@ def a_detached_job_goes_on():
         equal([j["state"] for j in bus.jobs()], ["done"])
         contains(bus.ctl("jobs", "show", "1").out, "round-trip")
         contains(bus.ctl("jobs", "cancel", "1").out, "job 1 has ended already: done")
-        contains(bus.ctl("jobs", "list").out, "measure done")
+        listed = bus.ctl("jobs", "list").out
+        contains(listed, "measure switch: 1 row, 3 rounds of 10 ms done")
 
 
 @test

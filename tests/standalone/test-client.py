@@ -217,7 +217,7 @@ def bad_input_is_refused_by_name():
             (("--jsno", "topology"), "there is no option '--jsno' here; did you mean '--json'?"),
             (("measure", "--round=3", "--rouns", "3"), "did you mean '--rounds'?"),
             (("measure", "--rounds"), "option '--rounds' wants a value"),
-            (("--json=yaml", "topology"), "'yaml' is no mode; There are: off, short, pretty"),
+            (("--json=yaml", "topology"), "'yaml' is no mode; there are: off, short, pretty"),
             (("measure", "swich"), "no benchmark 'swich'; did you mean 'switch'?"),
             (("measure", "switch:mod=pipe"), "no option 'mod'; did you mean 'mode'?"),
             (("measure", "switch:mode=pip"), "mode=pip is not a value; did you mean 'pipe'?"),
@@ -242,7 +242,7 @@ def bad_input_is_refused_by_name():
             (("measure", "--duration", "fast"), "'fast' is not a time"),
             (("measure", "--rounds", "0"), "0 is out of range"),
             (("measure", "--rounds", "100001"), "100001 is out of range"),
-            (("measure", "--rounds", "-1"), "'-1' is not a whole number"),
+            (("measure", "--rounds", "-1"), "'-1' is not a whole number; accepted is 1 to 100000"),
             (("measure", "--seed", "9007199254740993"), "seed: 9007199254740993 is out of range"),
             (("measure", "--pairs-per-class", "65"), "65 is out of range"),
             (("measure", "--detach"), "a standalone daemon ends with this program"),
@@ -290,7 +290,7 @@ def interrupt_cancels_and_says_so():
     out, err = process.communicate(timeout=PATIENCE)
     equal(process.returncode, 1)
     contains(err, "cancelling job 1")
-    contains(err, "job 1 was cancelled: it was cancelled")
+    contains(err, "job 1 was cancelled: a client asked for its end")
     # What was measured until then is shown.
     contains(out, "round-trip")
     equal([p for p in daemons if is_alive(p)], [])

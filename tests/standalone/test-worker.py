@@ -95,6 +95,43 @@ def an_honest_stand_in_is_believed():
         equal(done["counts"], {"samples": 1, "failed": 0, "tainted": 0})
 
 
+@test
+def taints_are_told_where_they_are():
+    with Directory() as d:
+        done = measure(d, liar(d, "tainted"), 0).json()
+        equal(done["counts"], {"samples": 1, "failed": 0, "tainted": 1})
+        row = done["rows"][0]
+        equal((row["tainted"], row["taints"]), (1, {"disturbed": 1, "few-switches": 1}))
+        equal(sorted(done["taints"]), ["disturbed", "few-switches"])
+        text = ctl("--worker", liar(d, "tainted-too"), "--topology", MACHINE, "measure", "switch",
+                   "--pair", "0-0", "--rounds", "2", "--duration", "1ms").out
+        for part in ("TAINTED", "class self, pair 0-0: 2 of 2 samples tainted: 2 disturbed, 2 few-switches",
+                     "  disturbed: others ran on these CPUs"):
+            contains(text, part)
+        text = ctl("--worker", liar(d, "honest"), "--topology", MACHINE, "measure", "switch",
+                   "--pair", "0-0", "--rounds", "1", "--duration", "1ms").out
+        equal("TAINTED" in text or "ainted" in text, False, text)
+
+
+@test
+def failures_are_told_where_they_are():
+    with Directory() as d:
+        done = ctl("--worker", liar(d, "exit-window"), "--topology", MACHINE, "measure", "switch",
+                   "--class", "self", "--pairs-per-class", "1", "--rounds", "2", "--duration", "1ms",
+                   status=1)
+        contains(done.out, "(all failed)")
+        contains(done.out, "2 of 2 samples failed:\n  the worker ended with status 3\n")
+
+
+@test
+def an_early_death_is_told_by_its_cause():
+    # It may have gone before or after the request is sent.
+    for _ in range(10):
+        done = ctl("--worker", "/bin/false", "--topology", MACHINE, "measure", "switch", "--pair",
+                   "0-0", "--rounds", "1", status=1)
+        contains(done.err, "job 1 failed: the worker ended with status 1")
+
+
 def lie(how, sentence):
     def tells():
         with Directory() as d:

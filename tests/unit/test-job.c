@@ -117,7 +117,7 @@ static struct job *add(struct fixture *x, struct work *w)
 {
 	struct job *job = NULL;
 
-	assert_int_equal(job_add(x->q, &kind, w, true, &job, NULL), 0);
+	assert_int_equal(job_add(x->q, &kind, "work", w, true, &job, NULL), 0);
 	return job;
 }
 
@@ -198,7 +198,7 @@ static void test_limits(void **state)
 
 	for (size_t i = 0; i < JOBS_QUEUED_MAX; i++)
 		(void)add(x, &many[i]);
-	assert_true(job_add(x->q, &kind, &one_more, false, &job, &f) < 0);
+	assert_true(job_add(x->q, &kind, "work", &one_more, false, &job, &f) < 0);
 	assert_int_equal(f.code, SCHEDLAB_ERROR_LIMITS_EXCEEDED);
 	assert_int_equal(one_more.frees, 0);
 }
