@@ -9,6 +9,7 @@
 #include <schedlab/units.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <systemd/sd-bus.h>
 #include <systemd/sd-daemon.h>
@@ -304,12 +305,21 @@ static int watch_signals(struct app *a, struct fail *f)
 	return r < 0 ? fail_errno(f, r, "cannot watch signals") : 0;
 }
 
+/* hwloc may take minutes over a large description, and nobody looks at the socket meanwhile. From the
+ * loop on, the client's end is an event, and jobs end in order. */
+static void die_with_client(const struct app *a, bool yes)
+{
+	if (a->options->bus == APP_BUS_SOCKET)
+		(void)prctl(PR_SET_PDEATHSIG, yes ? SIGKILL : 0);
+}
+
 static int build(struct app *a, struct fail *f)
 {
 	int r = sd_event_default(&a->event);
 
 	if (r < 0)
 		return fail_errno(f, r, "cannot make an event loop");
+	die_with_client(a, true);
 	r = watch_signals(a, f);
 	if (r >= 0)
 		r = load_config(a, f);
@@ -321,6 +331,7 @@ static int build(struct app *a, struct fail *f)
 		r = program_find(WORKER_NAME, SCHEDLAB_LIBEXECDIR, &a->worker, f);
 	if (r < 0)
 		return r;
+	die_with_client(a, false);
 	r = job_queue_new(a->event, &a->queue);
 	if (r < 0)
 		return fail_errno(f, r, "cannot make the queue of jobs");

@@ -174,7 +174,8 @@ static int add_cell(struct plan *plan, size_t benchmark, const struct pair_class
 	return 0;
 }
 
-/* One class with one benchmark. What the benchmark cannot do is an error only where it was @asked. */
+/* One class with one benchmark. What the benchmark cannot do is an error only where it was @asked: where
+ * both were named. */
 static int add_class(struct plan *plan, size_t benchmark, const struct pair_class *c, bool asked,
 		     struct fail *f)
 {
@@ -193,16 +194,19 @@ static int add_class(struct plan *plan, size_t benchmark, const struct pair_clas
 	return 0;
 }
 
-static int add_pair(struct plan *plan, size_t benchmark, const struct cpu_pair *pair,
+static int add_pair(struct plan *plan, size_t benchmark, const struct cpu_pair *pair, bool asked,
 		    struct fail *f)
 {
 	const struct bench_spec *spec = &plan->specs[benchmark];
 	const struct pair_class *c;
 	int r = class_table_classify(plan->classes, *pair, &c, f);
 
-	if (r >= 0)
-		r = spec->bench->check_place(spec, place_of(c), f);
-	return r < 0 ? r : add_cell(plan, benchmark, c, pair, f);
+	if (r < 0)
+		return r;
+	r = spec->bench->check_place(spec, place_of(c), asked ? f : NULL);
+	if (r < 0)
+		return asked ? r : 0;
+	return add_cell(plan, benchmark, c, pair, f);
 }
 
 /* A benchmark that was named, but can run in none of the classes. */
@@ -241,22 +245,23 @@ static int add_cells(struct plan *plan, size_t benchmark, const struct plan_opti
 		     struct fail *f)
 {
 	size_t before = plan->n_cells;
+	bool named = o->n_benchmarks > 0;
 	int r = 0;
 
 	for (size_t i = 0; i < o->n_pairs && r >= 0; i++)
-		r = add_pair(plan, benchmark, &o->pairs[i], f);
+		r = add_pair(plan, benchmark, &o->pairs[i], named, f);
 	for (size_t i = 0; i < o->n_classes && r >= 0; i++) {
 		const struct pair_class *c;
 
 		r = class_table_find(plan->classes, o->classes[i], &c, f);
 		if (r >= 0)
-			r = add_class(plan, benchmark, c, true, f);
+			r = add_class(plan, benchmark, c, named, f);
 	}
 	if (o->n_pairs > 0 || o->n_classes > 0)
 		return r;
 	for (size_t i = 0; i < class_table_size(plan->classes) && r >= 0; i++)
 		r = add_class(plan, benchmark, class_table_get(plan->classes, i), false, f);
-	if (r >= 0 && o->n_benchmarks > 0 && plan->n_cells == before)
+	if (r >= 0 && named && plan->n_cells == before)
 		return fail_nowhere(plan, benchmark, f);
 	return r;
 }

@@ -217,6 +217,23 @@ def interrupt_at_the_terminal():
 
 
 @test
+def interrupt_of_a_mere_waiter():
+    with Bus() as bus:
+        job = bus.ctl(*SELF, "--rounds", "100000", "--detach", "--json=short").json()
+        equal((job["job"], job["ahead"], job["state"] in ("queued", "running")), (1, 0, True))
+        job = bus.ctl(*SELF, "--rounds", "1", "--detach", "--json=short").json()
+        equal((job["job"], job["ahead"], job["state"]), (2, 1, "queued"))
+        contains(bus.ctl(*SELF, "--rounds", "1", "--detach").out,
+                 "job 3 waits for 2 others; 'schedlabctl jobs wait 3' shows its result")
+        waiter = bus.start_ctl("jobs", "wait", "2")
+        equal(waiter.stderr.readline(), "job 2 waits for 1 other; one measures at a time\n")
+        status, _, err = finish(waiter, signal.SIGINT)
+        equal(status, 1)
+        contains(err, "nobody waits for job 2 any more; it goes on")
+        equal([j["state"] for j in bus.jobs()], ["running", "queued", "queued"])
+
+
+@test
 def sigterm_ends_the_daemon_in_order():
     with Bus() as bus:
         client = bus.start_ctl(*SELF, "--rounds", "100000")

@@ -4,6 +4,7 @@
 
 import json
 import os
+import pty
 import signal
 import subprocess
 import sys
@@ -198,6 +199,55 @@ def only_the_cpus_asked_for():
 
 
 @test
+def what_can_run_nowhere_is_refused_only_if_named():
+    one_cpu = ["taskset", "-c", str(CPUS[0]), CTL, "--standalone", "measure", "--rounds", "1",
+               "--duration", "5ms", "--json=short"]
+    done = subprocess.run(one_cpu + ["cacheline"], capture_output=True, text=True)
+    equal((done.returncode, done.stdout), (2, ""))
+    contains(done.stderr, "cacheline")
+    contains(done.stderr, "two CPUs")
+    done = subprocess.run(one_cpu, capture_output=True, text=True, check=True)
+    equal([b["name"] for b in json.loads(done.stdout)["benchmarks"]], ["switch"])
+    done = ctl("measure", "--class", "self,unpinned", "--pairs-per-class", "1", "--rounds", "1",
+               "--duration", "5ms", "--json=short").json()
+    equal([(r["benchmark"], r["class"]) for r in done["rows"]], [(0, "self"), (0, "unpinned")])
+    equal([b["name"] for b in done["benchmarks"]], ["switch"])
+
+
+@test
+def a_terminal_gets_the_users_pager():
+    for pager, says in (("sed s/^/paged:/", "paged:Machine ("), ("", "Machine ("),
+                        ("/nonexistent/pager", "Machine (")):
+        out = at_a_terminal(["topology", "--topology", "synthetic:core:2 pu:1"], pager)
+        contains(out, "\n" + says)
+    # Results come after a wait; there they stay.
+    out = at_a_terminal(["measure", "switch", "--class", "self", "--rounds", "1", "--duration",
+                         "5ms"], "sed s/^/paged:/")
+    contains(out, "round-trip")
+    equal("paged:" in out, False, out)
+
+
+def at_a_terminal(args, pager):
+    command = [CTL, "--standalone"] + args
+    env = dict(os.environ, PAGER=pager, TERM="xterm")
+    outer, inner = pty.openpty()
+    process = subprocess.Popen(command, stdout=inner, stderr=subprocess.DEVNULL, env=env)
+    os.close(inner)
+    out = b""
+    while True:
+        try:
+            some = os.read(outer, 65536)
+        except OSError:  # nobody has the terminal open any more
+            break
+        if not some:
+            break
+        out += some
+    os.close(outer)
+    equal(process.wait(timeout=PATIENCE), 0)
+    return "\n" + out.decode().replace("\r", "")
+
+
+@test
 def yield_runs_on_one_cpu_only():
     done = ctl("measure", "switch:mode=yield", "--rounds", "1", "--duration", "10ms",
                "--json=short").json()
@@ -256,6 +306,8 @@ def bad_input_is_refused_by_name():
             (("--topology", "synthetic:", "topology"), "'' is not a synthetic topology"),
             (("--config", "/nonexistent", "topology"), "cannot read /nonexistent"),
             (("--config", "/", "topology"), "/ is not a regular file"),
+            (("--user", "status"), "--standalone and --user"),
+            (("-H", "there", "status"), "--standalone and --host"),
     ):
         done = ctl(*args, status=None)
         equal(done.status, 2, f"{args}: {done.err}")
@@ -308,6 +360,26 @@ def nothing_is_left_when_the_client_is_killed():
     process.kill()
     process.wait()
     wait_for(lambda: not any(is_alive(p) for p in tree), "the end of daemon, worker and tasks")
+
+
+@test
+def nothing_is_left_of_a_daemon_that_explores():
+    # hwloc takes minutes over this one.
+    process = subprocess.Popen([CTL, "--topology", "synthetic:pu:65536", "topology"],
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    wait_for(lambda: any(was_executed(p) for p in children(process.pid)), "the daemon")
+    daemon = children(process.pid)[0]
+    process.kill()
+    process.wait()
+    wait_for(lambda: not is_alive(daemon), "the end of the daemon")
+
+
+def was_executed(pid):
+    """A spawned process is a copy of its parent first."""
+    try:
+        return os.readlink(f"/proc/{pid}/exe") == os.path.realpath(DAEMON)
+    except OSError:
+        return False
 
 
 @test
