@@ -90,7 +90,7 @@ static void add_line(struct libscols_table *table, const struct view *view, cons
 {
 	_cleanup_free_ char *shares = text_shares(row);
 	char n_pairs[NUMBER_MAX], pair[NUMBER_MAX], spread[NUMBER_MAX], n[NUMBER_MAX],
-		tainted[NUMBER_MAX];
+		tainted[NUMBER_MAX], median[NUMBER_MAX], min[NUMBER_MAX], max[NUMBER_MAX];
 	const char *cells[ELEMENTSOF(columns)] = {
 		"", "", "", "", name, "", "", "", "", "", "", ""
 	};
@@ -107,10 +107,10 @@ static void add_line(struct libscols_table *table, const struct view *view, cons
 	if (metric) {
 		(void)snprintf(n, sizeof(n), "%lld", (long long)integer_of(metric, "n"));
 		cells[5] = n;
-		cells[6] = FORMAT_NUMBER(number_of(metric, "median"));
+		cells[6] = format_number(median, number_of(metric, "median"));
 		cells[7] = spread_of(metric, spread);
-		cells[8] = FORMAT_NUMBER(number_of(metric, "min"));
-		cells[9] = FORMAT_NUMBER(number_of(metric, "max"));
+		cells[8] = format_number(min, number_of(metric, "min"));
+		cells[9] = format_number(max, number_of(metric, "max"));
 		cells[10] = text_of(metric, "unit");
 	}
 	(void)table_add(table, cells, ELEMENTSOF(cells) - !view->tainted);

@@ -24,7 +24,6 @@ void table_print(struct libscols_table *table);
 /* Four significant digits, never an exponent: "4211", "119.5", "0.0213". */
 #define NUMBER_MAX 40
 const char *format_number(char buffer[NUMBER_MAX], double value);
-#define FORMAT_NUMBER(value) format_number((char[NUMBER_MAX]){ 0 }, value)
 
 /* "±" where the terminal's characters have it, else "+-". */
 const char *plus_minus(void);

@@ -56,6 +56,8 @@ def everything_is_in_its_place():
         equal(found, sorted(FILES))
         ElementTree.fromstring(d.text("usr/share/dbus-1/system.d/org.schedlab.SchedLab1.conf"))
         contains(d.text("usr/lib/systemd/system/schedlabd.service"), "ExecStart=/usr/sbin/schedlabd")
+        contains(d.text("usr/lib/systemd/system/schedlabd.service"),
+                 "Documentation=file:/usr/share/doc/schedlab/README.md")
         contains(d.text("usr/share/dbus-1/system-services/org.schedlab.SchedLab1.service"),
                  "SystemdService=dbus-org.schedlab.SchedLab1.service")
         sysusers(d)
