@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: MIT
+"""The images that guests boot from, built once and kept in the user's cache.
+
+The key of an image is made of the script that builds it and of the versions that this machine's apt
+knows of what goes into it, so that a new kernel or systemd makes a new image. Images of other
+suites, whose versions apt need not know here, are renewed each week.
+"""
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SCRIPT = os.path.join(HERE, "image")
+KEEP = 8  # images in the cache
+
+
+def cache():
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    return os.path.join(base, "schedlab", "vm")
+
+
+def versions(script):
+    """What apt would install of each package that the script names, as a text."""
+    words = sorted(set(re.findall(r"^\t([a-z0-9.+ -]+)$", script, re.MULTILINE)))
+    packages = sorted({p for line in words for p in line.split()})
+    done = subprocess.run(["apt-cache", "policy", "linux-image-amd64", *packages],
+                          capture_output=True, text=True, check=True)
+    return "\n".join(re.findall(r"^(?:\S+:|  Candidate: .*)$", done.stdout, re.MULTILINE))
+
+
+def key(guest):
+    with open(SCRIPT, encoding="utf-8") as file:
+        script = file.read()
+    parts = [script, guest.arch, guest.kernel, guest.suite, versions(script)]
+    if guest.suite != "bookworm" or guest.arch != "amd64":
+        parts.append(time.strftime("%G-%V"))
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+
+
+def forget_old(place):
+    images = sorted((os.path.join(place, n) for n in os.listdir(place)), key=os.path.getmtime)
+    for path in images[:-KEEP]:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def image(guest):
+    """The directory with vmlinuz and root.cpio for @guest; built where it is not there yet."""
+    place = cache()
+    path = os.path.join(place, f"{guest.arch}-{key(guest)}")
+    if os.path.exists(os.path.join(path, "root.cpio")):
+        os.utime(path)
+        return path
+    os.makedirs(place, exist_ok=True)
+    unfinished = f"{path}.{os.getpid()}"
+    start = time.monotonic()
+    done = subprocess.run([SCRIPT, guest.arch, guest.kernel, guest.suite, unfinished],
+                          capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        shutil.rmtree(unfinished, ignore_errors=True)
+        raise SystemExit(f"tests/vm: the image for {guest.name} cannot be built:\n"
+                         + "\n".join((done.stdout + done.stderr).splitlines()[-20:]))
+    shutil.rmtree(path, ignore_errors=True)
+    os.rename(unfinished, path)
+    print(f"# image for {guest.name} built in {time.monotonic() - start:.0f} s", flush=True)
+    forget_old(place)
+    return path
