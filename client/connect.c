@@ -155,6 +155,19 @@ static int fail_ended(struct client *c, struct fail *f)
 			"the daemon could not start; it said why above");
 }
 
+const char *client_command(const struct client *c)
+{
+	static char command[256];
+
+	(void)snprintf(command, sizeof(command), "schedlabctl%s%.200s",
+		       c->where == CLIENT_BUS_USER         ? " --user"
+		       : c->where == CLIENT_BUS_STANDALONE ? " --standalone"
+		       : c->where == CLIENT_BUS_HOST       ? " -H "
+							   : "",
+		       c->where == CLIENT_BUS_HOST ? c->host : "");
+	return command;
+}
+
 static bool is_missing_service(const sd_bus_error *error)
 {
 	return sd_bus_error_has_name(error, SD_BUS_ERROR_SERVICE_UNKNOWN) ||
@@ -186,9 +199,11 @@ int client_fail(struct client *c, int r, const sd_bus_error *error, struct fail 
 		return fail_set(f, code, "%s", error->message ? error->message : "it failed");
 	if (is_missing_service(error))
 		return fail_set(f, SCHEDLAB_ERROR_FAILED,
-				"no daemon answers on the bus (%s); start it with 'systemctl start "
-				"schedlabd', or use --standalone",
-				error->message);
+				"no daemon answers on the bus (%s); start it with '%s', or use "
+				"--standalone",
+				error->message,
+				c->where == CLIENT_BUS_USER ? "schedlabd --user"
+							    : "systemctl start schedlabd");
 	if (sd_bus_error_has_name(error, SD_BUS_ERROR_ACCESS_DENIED))
 		return fail_set(f, SCHEDLAB_ERROR_FAILED, "not allowed; try as root (%s)",
 				error->message);

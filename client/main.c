@@ -9,6 +9,7 @@
 
 #include "client.h"
 #include "render/pager.h"
+#include "util/program.h"
 #include "util/suggest.h"
 #include "version.h"
 
@@ -170,22 +171,43 @@ static int set_global(struct client *c, int option, struct fail *f)
 	}
 }
 
+static bool is_unknown_letter(const struct option *options, int letter)
+{
+	for (size_t i = 0; options[i].name; i++)
+		if (options[i].val == letter)
+			return false;
+	return letter > ' ' && letter < 0x7f;
+}
+
 /* What getopt_long() did not understand. */
 static int fail_option(const struct option *options, char *argv[], int option, struct fail *f)
 {
 	const char *typed = argv[optind - 1];
 	const char *names[64];
-	char bare[80];
-	size_t n = 0;
+	char bare[80], list[256] = "";
+	size_t n = 0, n_like = 0;
 	const char *near;
 
 	if (option == ':')
 		return fail_set(f, SCHEDLAB_ERROR_INVALID_ARGUMENT, "option '%.60s' wants a value",
 				typed);
-	for (; n < ELEMENTSOF(names) && options[n].name; n++)
-		names[n] = options[n].name;
+	if (is_unknown_letter(options, optopt))
+		return fail_set(f, SCHEDLAB_ERROR_INVALID_ARGUMENT,
+				"there is no option '-%c' here; see --help", optopt);
 	(void)snprintf(bare, sizeof(bare), "%.70s", typed + strspn(typed, "-"));
 	bare[strcspn(bare, "=")] = '\0';
+	for (; n < ELEMENTSOF(names) && options[n].name; n++) {
+		names[n] = options[n].name;
+		if (strcmp(bare, names[n]) == 0)
+			return fail_set(f, SCHEDLAB_ERROR_INVALID_ARGUMENT,
+					"option '--%s' takes no value", bare);
+		if (strncmp(bare, names[n], strlen(bare)) == 0)
+			(void)snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s--%s",
+				       n_like++ ? ", " : "", names[n]);
+	}
+	if (n_like > 1)
+		return fail_set(f, SCHEDLAB_ERROR_INVALID_ARGUMENT,
+				"option '--%s' may be one of %s; write it out", bare, list);
 	near = suggest_name(bare, names, n);
 	return fail_set(f, SCHEDLAB_ERROR_INVALID_ARGUMENT,
 			"there is no option '%.60s' here%s%s%s; see --help", typed,
@@ -235,14 +257,14 @@ static int parse_options(struct client *c, const struct verb *verb, int argc, ch
 			return fail_option(all, argv, option, f);
 		if (option == OPTION_VERSION) {
 			printf("schedlabctl %s\n", SCHEDLAB_VERSION);
-			exit(EXIT_SUCCESS);
+			program_end_printed("schedlabctl");
 		}
 		if (option == OPTION_HELP || option == 'h') {
 			if (verb)
 				print_verb_help(verb);
 			else
 				print_help();
-			exit(EXIT_SUCCESS);
+			program_end_printed("schedlabctl");
 		}
 		r = set_global(c, option, f);
 		if (r == -ENOENT && verb && verb->set)
@@ -263,6 +285,10 @@ static int run(struct client *c, int argc, char *argv[], struct fail *f)
 	if (optind == argc)
 		return fail_set(f, SCHEDLAB_ERROR_INVALID_ARGUMENT,
 				"name a verb; see schedlabctl --help");
+	if (strcmp(argv[optind], "help") == 0) {
+		print_help();
+		return 0;
+	}
 	r = find_verb(argv[optind], &verb, f);
 	if (r < 0)
 		return r;
@@ -315,6 +341,19 @@ static const char *advice_for(const struct fail *f)
 	}
 }
 
+/* Commands in it are given for the daemon that was asked. */
+static void print_advice(const struct client *c, const char *advice)
+{
+	static const char command[] = "'schedlabctl ";
+	const char *at;
+
+	if (!advice)
+		return;
+	for (; (at = strstr(advice, command)); advice = at + strlen(command))
+		(void)fprintf(stderr, "%.*s'%s ", (int)(at - advice), advice, client_command(c));
+	(void)fprintf(stderr, "%s\n", advice);
+}
+
 int main(int argc, char *argv[])
 {
 	struct client c = { .where = CLIENT_BUS_SYSTEM };
@@ -332,7 +371,6 @@ int main(int argc, char *argv[])
 	if (r >= 0)
 		return EXIT_SUCCESS;
 	(void)fprintf(stderr, "schedlabctl: %s\n", f.message);
-	if (advice_for(&f))
-		(void)fprintf(stderr, "%s\n", advice_for(&f));
+	print_advice(&c, advice_for(&f));
 	return schedlab_error_status(f.code);
 }

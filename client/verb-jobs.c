@@ -67,6 +67,18 @@ static void format_added(char *buffer, size_t size, const json_t *job)
 		       &then);
 }
 
+/* What it does, or how many come before it. */
+static void format_step(char *buffer, size_t size, const json_t *job)
+{
+	json_int_t ahead = json_integer_value(json_object_get(job, "ahead"));
+
+	if (ahead > 0)
+		(void)snprintf(buffer, size, "waits for %lld other%s", (long long)ahead,
+			       ahead == 1 ? "" : "s");
+	else
+		(void)snprintf(buffer, size, "%s", text_of(job, "step"));
+}
+
 static void print_jobs(const json_t *jobs)
 {
 	static const struct table_column columns[] = {
@@ -85,7 +97,7 @@ static void print_jobs(const json_t *jobs)
 	json_array_foreach (jobs, i, job) {
 		uint64_t left =
 			(uint64_t)json_integer_value(json_object_get(job, "remaining_usec"));
-		char id[24], added[32], what[256], progress[16];
+		char id[24], added[32], what[256], progress[16], step[160];
 		const char *why = text_of(job, "why");
 		const char *cells[] = { id,
 					added,
@@ -95,13 +107,14 @@ static void print_jobs(const json_t *jobs)
 					left ? FORMAT_TIME((left + USEC_PER_SEC - 1) /
 							   USEC_PER_SEC * NSEC_PER_SEC)
 					     : "-",
-					*why ? why : text_of(job, "step") };
+					*why ? why : step };
 
 		(void)snprintf(id, sizeof(id), "%lld",
 			       (long long)json_integer_value(json_object_get(job, "job")));
 		(void)snprintf(what, sizeof(what), "%s %s", text_of(job, "kind"),
 			       text_of(job, "title"));
 		format_added(added, sizeof(added), job);
+		format_step(step, sizeof(step), job);
 		(void)snprintf(progress, sizeof(progress), "%.0f %%",
 			       json_number_value(json_object_get(job, "progress")) * 100);
 		if (!table || table_add(table, cells, ELEMENTSOF(cells)) != 0)

@@ -135,7 +135,7 @@ static void print_left_out(const json_t *root)
 	static const char *const keys[] = { "offline", "isolated", "nohz_full" };
 	const json_t *lists = json_object_get(root, "cpu_lists");
 
-	printf("  %-13s CPU %s\n", "measured", text_of(lists, "measured"));
+	printf("  %-13s CPU %s\n", "pairs among", text_of(lists, "measured"));
 	if (strcmp(text_of(lists, "allowed"), text_of(lists, "online")) != 0)
 		printf("  %-13s CPU %s of %s online ones (cpuset or affinity)\n", "allowed",
 		       text_of(lists, "allowed"), text_of(lists, "online"));
@@ -178,11 +178,13 @@ static int print_classes(const json_t *root)
 	json_array_foreach (json_object_get(root, "classes"), i, class) {
 		_cleanup_free_ char *shares = text_shares(class);
 		_cleanup_free_ char *pairs = pairs_text(json_object_get(class, "representatives"));
+		json_int_t n = json_integer_value(json_object_get(class, "n_pairs"));
 		char count[24];
 		const char *cells[] = { text_of(class, "id"), shares, count, pairs };
 
-		(void)snprintf(count, sizeof(count), "%lld",
-			       (long long)json_integer_value(json_object_get(class, "n_pairs")));
+		(void)snprintf(count, sizeof(count), "%lld", (long long)n);
+		if (n == 0) /* the unpinned have none */
+			cells[2] = "-";
 		if (!table || table_add(table, cells, ELEMENTSOF(cells)) != 0)
 			return -1;
 	}

@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <systemd/sd-bus.h>
 #include <systemd/sd-daemon.h>
@@ -26,6 +27,9 @@
 #define STOP_LIMIT_USEC (10 * USEC_PER_SEC) /* for jobs to end at SIGTERM */
 #define WORKER_NAME     "schedlab-worker"
 
+#define DESCRIPTORS_MIN    64
+#define DESCRIPTORS_WANTED 4096
+
 struct app {
 	const struct app_options *options;
 	sd_event *event;
@@ -39,6 +43,7 @@ struct app {
 	char *worker;
 	struct measure_context measure;
 	struct bus_context bus;
+	struct fail failed; /* why the loop was ended */
 };
 
 static void forget_machine(struct app *a)
@@ -195,12 +200,17 @@ static int on_signal(sd_event_source *source, const struct signalfd_siginfo *inf
 	return stop(userdata);
 }
 
-/* On a socket pair: the client has gone, and nobody else can come. */
+/* On a socket pair: the client has gone, and nobody else can come. A bus does not go by itself. */
 static int on_disconnected(sd_bus_message *signal, void *userdata, sd_bus_error *error)
 {
+	struct app *a = userdata;
+
 	(void)signal;
 	(void)error;
-	return stop(userdata);
+	if (a->options->bus != APP_BUS_SOCKET)
+		(void)fail_set(&a->failed, SCHEDLAB_ERROR_FAILED,
+			       "the bus has closed the connection; jobs and results are lost");
+	return stop(a);
 }
 
 static int on_named(sd_bus_message *reply, void *userdata, sd_bus_error *error)
@@ -211,13 +221,17 @@ static int on_named(sd_bus_message *reply, void *userdata, sd_bus_error *error)
 
 	(void)error;
 	if (e) {
-		log_error("cannot have the name " SCHEDLAB_BUS_NAME ": %s", e->message);
-		return sd_event_exit(a->event, -EPERM);
+		return sd_event_exit(a->event,
+				     fail_set(&a->failed, SCHEDLAB_ERROR_FAILED,
+					      "cannot have the name " SCHEDLAB_BUS_NAME ": %s",
+					      e->message));
 	}
 	/* 1: primary owner. The request was for that or nothing. */
 	if (sd_bus_message_read(reply, "u", &how) < 0 || how != 1) {
-		log_error("another daemon has the name " SCHEDLAB_BUS_NAME " already");
-		return sd_event_exit(a->event, -EEXIST);
+		return sd_event_exit(a->event,
+				     fail_set(&a->failed, SCHEDLAB_ERROR_FAILED,
+					      "another daemon has the name " SCHEDLAB_BUS_NAME
+					      " already"));
 	}
 	(void)sd_notifyf(0, "READY=1\nSTATUS=%zu CPUs, %zu pair classes", a->topology->n_cpus,
 			 class_table_size(a->classes));
@@ -243,10 +257,6 @@ static int open_socket(struct app *a, sd_bus **ret)
 	if (r >= 0)
 		r = sd_bus_start(bus);
 	if (r >= 0)
-		r = sd_bus_match_signal(bus, NULL, NULL, "/org/freedesktop/DBus/Local",
-					"org.freedesktop.DBus.Local", "Disconnected",
-					on_disconnected, a);
-	if (r >= 0)
 		*ret = TAKE_PTR(bus);
 	return r;
 }
@@ -270,16 +280,15 @@ static int open_bus(struct app *a, struct fail *f)
 				  a->options->bus == APP_BUS_SOCKET ? "client's socket"
 				  : a->options->bus == APP_BUS_USER ? "user's bus"
 								    : "system bus");
-	r = sd_bus_attach_event(a->bus.bus, a->event, SD_EVENT_PRIORITY_NORMAL);
+	r = sd_bus_match_signal(a->bus.bus, NULL, NULL, "/org/freedesktop/DBus/Local",
+				"org.freedesktop.DBus.Local", "Disconnected", on_disconnected, a);
+	if (r >= 0)
+		r = sd_bus_attach_event(a->bus.bus, a->event, SD_EVENT_PRIORITY_NORMAL);
 	if (r >= 0)
 		r = bus_attach(&a->bus);
 	/* The name last: who finds it finds everything. */
-	if (r >= 0 && a->options->bus != APP_BUS_SOCKET) {
-		r = sd_bus_set_exit_on_disconnect(a->bus.bus, 1);
-		if (r >= 0)
-			r = sd_bus_request_name_async(a->bus.bus, NULL, SCHEDLAB_BUS_NAME, 0,
-						      on_named, a);
-	}
+	if (r >= 0 && a->options->bus != APP_BUS_SOCKET)
+		r = sd_bus_request_name_async(a->bus.bus, NULL, SCHEDLAB_BUS_NAME, 0, on_named, a);
 	return r < 0 ? fail_errno(f, r, "cannot serve the bus") : 0;
 }
 
@@ -313,9 +322,47 @@ static void die_with_client(const struct app *a, bool yes)
 		(void)prctl(PR_SET_PDEATHSIG, yes ? SIGKILL : 0);
 }
 
+/* Without them what cannot be read would look as if it were not there: a machine without caches. */
+static int check_descriptors(struct fail *f)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return fail_errno(f, errno, "cannot ask for the limit of open files");
+	if (limit.rlim_max < DESCRIPTORS_MIN)
+		return fail_set(f, SCHEDLAB_ERROR_FAILED,
+				"only %ju files may be open at a time; %d are needed (ulimit -n)",
+				(uintmax_t)limit.rlim_max, DESCRIPTORS_MIN);
+	if (limit.rlim_cur >= DESCRIPTORS_WANTED)
+		return 0;
+	limit.rlim_cur = MIN_OF(limit.rlim_max, (rlim_t)DESCRIPTORS_WANTED);
+	if (setrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return fail_errno(f, errno, "cannot raise the limit of open files");
+	return 0;
+}
+
+/* The other end must be there, and be what sd-bus can talk through. */
+static int check_socket(const struct app *a, struct fail *f)
+{
+	struct stat st;
+
+	if (a->options->bus != APP_BUS_SOCKET)
+		return 0;
+	if (fstat(a->options->bus_fd, &st) < 0 || !S_ISSOCK(st.st_mode))
+		return fail_set(f, SCHEDLAB_ERROR_INVALID_ARGUMENT,
+				"--bus-fd: %d is no open socket", a->options->bus_fd);
+	return 0;
+}
+
 static int build(struct app *a, struct fail *f)
 {
-	int r = sd_event_default(&a->event);
+	int r = check_descriptors(f);
+
+	if (r >= 0)
+		r = check_socket(a, f);
+	if (r < 0)
+		return r;
+	r = sd_event_default(&a->event);
 
 	if (r < 0)
 		return fail_errno(f, r, "cannot make an event loop");
@@ -354,6 +401,10 @@ int app_run(const struct app_options *options, struct fail *f)
 		 a.topology->n_cpus, class_table_size(a.classes),
 		 (uintmax_t)(a.topology->hwloc_ns / NSEC_PER_MSEC));
 	r = sd_event_loop(a.event);
+	if (*a.failed.message) {
+		*f = a.failed;
+		return r < 0 ? r : -EIO;
+	}
 	if (r < 0)
 		return fail_errno(f, r, "the event loop ended");
 	return 0;

@@ -8,6 +8,7 @@
 #include "app.h"
 #include "util/log.h"
 #include "util/parse.h"
+#include "util/program.h"
 #include "version.h"
 
 static void print_help(void)
@@ -71,10 +72,10 @@ static int parse_option(int option, struct app_options *o, struct fail *f)
 		return r;
 	case 'V':
 		printf("schedlabd %s\n", SCHEDLAB_VERSION);
-		exit(EXIT_SUCCESS);
+		program_end_printed("schedlabd");
 	case 'h':
 		print_help();
-		exit(EXIT_SUCCESS);
+		program_end_printed("schedlabd");
 	default:
 		/* getopt_long() has said what is wrong. */
 		return fail_set(f, SCHEDLAB_ERROR_INVALID_ARGUMENT, "see schedlabd --help");

@@ -5,6 +5,7 @@
  * Started by the daemon it takes its order from a socket (bench/wire.h says how the two talk). By
  * hand it takes it from its arguments and prints the result as JSON.
  */
+#include <errno.h>
 #include <getopt.h>
 #include <signal.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 #include "bench/spec.h"
 #include "bench/wire.h"
 #include "util/parse.h"
+#include "util/program.h"
 #include "util/random.h"
 #include "version.h"
 
@@ -146,7 +148,8 @@ static int by_hand(const struct bench_request *request, struct fail *f)
 	text = wire_format_result(request, &result);
 	if (!text)
 		return fail_oom(f);
-	puts(text);
+	if (puts(text) < 0 || fflush(stdout) != 0)
+		return fail_errno(f, errno, "cannot write the result");
 	return 0;
 }
 
@@ -200,10 +203,10 @@ static int parse_option(int option, struct arguments *a, struct fail *f)
 		return parse_time("--warm-up", optarg, 0, WINDOW_MAX_NS, &a->request.warm_up_ns, f);
 	case 'V':
 		printf("schedlab-worker %s\n", SCHEDLAB_VERSION);
-		exit(EXIT_SUCCESS);
+		program_end_printed("schedlab-worker");
 	case 'h':
 		print_help();
-		exit(EXIT_SUCCESS);
+		program_end_printed("schedlab-worker");
 	default:
 		return fail_set(f, SCHEDLAB_ERROR_INVALID_ARGUMENT, "see schedlab-worker --help");
 	}

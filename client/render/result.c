@@ -246,6 +246,23 @@ static void print_taints(const json_t *root)
 		printf("  %s: %s.\n", name, json_string_value(meaning));
 }
 
+/* What nobody named and cannot be measured: each reason once. */
+static void print_left_out(const json_t *root)
+{
+	_cleanup_(json_decrefp) json_t *said = json_object();
+	size_t i;
+	json_t *omission;
+
+	json_array_foreach (json_object_get(root, "left_out"), i, omission) {
+		const char *why = text_of(omission, "why");
+
+		if (json_object_get(said, why))
+			continue;
+		json_object_set_new(said, why, json_true());
+		printf("Left out: %s.\n", why);
+	}
+}
+
 /* Other than a usual task has it. */
 static void print_scheduling(const json_t *machine)
 {
@@ -266,9 +283,10 @@ static void print_conditions(const json_t *root)
 
 	puts("");
 	if (done < rounds)
-		printf("%lld of ", (long long)done);
+		printf("%lld complete round%s of ", (long long)done, done == 1 ? "" : "s");
 	printf("%lld round%s of %s (warm-up %s) in random order, seed %lld.\n"
-	       "The spread is 1.4826 x the median absolute deviation from the median.\n",
+	       "The spread is that of this measurement's samples (1.4826 x the median absolute\n"
+	       "deviation), not how sure the median is.\n",
 	       (long long)rounds, rounds == 1 ? "" : "s",
 	       FORMAT_TIME((uint64_t)integer_of(options, "duration_usec") * NSEC_PER_USEC),
 	       FORMAT_TIME((uint64_t)integer_of(options, "warm_up_usec") * NSEC_PER_USEC),
@@ -288,5 +306,6 @@ void result_print(const json_t *root, bool all_metrics)
 		print_benchmark(root, i, benchmark, all_metrics);
 	print_taints(root);
 	print_missing(root);
+	print_left_out(root);
 	print_conditions(root);
 }

@@ -213,11 +213,9 @@ static int check_place(const struct bench_spec *spec, enum bench_place place, st
 	(void)spec;
 	if (place == BENCH_PLACE_PAIR)
 		return 0;
-	return fail_set(
-		f, SCHEDLAB_ERROR_INVALID_ARGUMENT,
-		"cacheline needs two CPUs: two tasks that spin on one CPU (class '%s') would "
-		"measure the time slice",
-		place == BENCH_PLACE_SELF ? "self" : "unpinned");
+	return fail_set(f, SCHEDLAB_ERROR_INVALID_ARGUMENT,
+			"cacheline needs two CPUs: tasks that spin on one (class 'self'; in "
+			"'unpinned' the scheduler may choose it) would measure the time slice");
 }
 
 static int check_result(const struct bench_spec *spec, const struct bench_result *result,

@@ -125,11 +125,12 @@ char *wire_format_result(const struct bench_request *request, const struct bench
 	}
 	for (uint32_t i = 0; i < result->n_tasks; i++)
 		json_array_append_new(tasks, task_to_json(&result->tasks[i]));
-	root = json_pack("{s:s, s:I, s:s, s:o, s:o, s:o, s:I, s:I, s:i}", "benchmark", b->name,
+	root = json_pack("{s:s, s:I, s:s, s:o, s:o, s:o, s:I, s:I, s:o}", "benchmark", b->name,
 			 "version", (json_int_t)b->version, "hash", hash_text(&request->spec, hash),
 			 "metrics", metrics, "unavailable", missing, "tasks", tasks, "elapsed_ns",
 			 (json_int_t)result->elapsed_ns, "round_trips",
-			 (json_int_t)result->round_trips, "memory_node", (int)result->memory_node);
+			 (json_int_t)result->round_trips, "memory_node",
+			 result->memory_node < 0 ? json_null() : json_integer(result->memory_node));
 	return root ? json_dumps(root, JSON_COMPACT) : NULL;
 }
 
@@ -200,6 +201,15 @@ static int parse_tasks(json_t *tasks, struct bench_result *result, struct fail *
 	return 0;
 }
 
+/* null: not known */
+static bool parse_node(const json_t *node, int32_t *ret)
+{
+	json_int_t value = json_integer_value(node);
+
+	*ret = json_is_null(node) ? -1 : (int32_t)value;
+	return json_is_null(node) || (json_is_integer(node) && value >= 0 && value <= INT32_MAX);
+}
+
 int wire_parse_result(const char *text, const struct bench_request *request,
 		      struct bench_result *ret, struct fail *f)
 {
@@ -207,18 +217,18 @@ int wire_parse_result(const char *text, const struct bench_request *request,
 	const struct bench *b = request->spec.bench;
 	struct bench_result result = { 0 };
 	const char *name, *hash;
-	json_t *metrics, *missing, *tasks;
+	json_t *metrics, *missing, *tasks, *node;
 	json_int_t version, elapsed, round_trips;
 	char own_hash[17];
 	int r;
 
 	if (!root)
 		return -EBADMSG;
-	if (json_unpack(root, "{s:s, s:I, s:s, s:o, s:o, s:o, s:I, s:I, s:i}", "benchmark", &name,
+	if (json_unpack(root, "{s:s, s:I, s:s, s:o, s:o, s:o, s:I, s:I, s:o}", "benchmark", &name,
 			"version", &version, "hash", &hash, "metrics", &metrics, "unavailable",
 			&missing, "tasks", &tasks, "elapsed_ns", &elapsed, "round_trips",
-			&round_trips, "memory_node", &result.memory_node) < 0 ||
-	    elapsed <= 0 || round_trips < 0 || result.memory_node < -1)
+			&round_trips, "memory_node", &node) < 0 ||
+	    elapsed <= 0 || round_trips < 0 || !parse_node(node, &result.memory_node))
 		return fail_set(f, SCHEDLAB_ERROR_FAILED, "sent a result that is incomplete");
 	if (strcmp(name, b->name) != 0 || version != (json_int_t)b->version ||
 	    strcmp(hash, hash_text(&request->spec, own_hash)) != 0)

@@ -287,7 +287,9 @@ static const struct bench_metric metrics[] = {
 	{ "switches", "switches/s", METRIC_HIGHER, true,
 	  "two for each round trip, as the models count; see real-switches" },
 	{ "wake-call", "ns", METRIC_LOWER, true,
-	  "median time inside the call that wakes the other task, timed right before the window" },
+	  "median time inside the call that wakes the other task, timed right before the window; "
+	  "one "
+	  "reading of the clock, and its steps, are in it" },
 	{ "real-switches", "switches/trip", METRIC_NEITHER, true,
 	  "context switches of both tasks by getrusage, voluntary and involuntary" },
 };

@@ -45,8 +45,11 @@ int bus_find_job(sd_bus *bus, const char *path, const char *interface, void *use
 	(void)error;
 	if (sd_bus_path_decode(path, SCHEDLAB_PATH_JOB, &id) <= 0)
 		return 0;
+	/* One job, one path: no signs, blanks or leading zeros. */
+	if (*id < '1' || *id > '9')
+		return 0;
 	number = strtoull(id, &end, 10);
-	if (*id == '\0' || *end != '\0' || job_find(context->queue, number, &job, NULL) < 0)
+	if (*end != '\0' || job_find(context->queue, number, &job, NULL) < 0)
 		return 0;
 	*ret = job;
 	return 1;

@@ -103,7 +103,12 @@ static int read_pairs(sd_bus_message *call, struct measure_call *m, struct fail 
 	}
 	if (r >= 0)
 		r = sd_bus_message_exit_container(call);
-	return r < 0 ? fail_read(r, f) : 0;
+	if (r < 0)
+		return fail_read(r, f);
+	/* Without the option all would be measured: whoever gives it does not mean that. */
+	if (m->plan.n_pairs == 0)
+		return fail_set(f, SCHEDLAB_ERROR_INVALID_ARGUMENT, "pairs: the list is empty");
+	return 0;
 }
 
 static int read_cpus(sd_bus_message *call, struct measure_call *m, struct fail *f)

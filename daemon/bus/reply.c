@@ -3,9 +3,14 @@
  * Replies: errors with their names, paths, JSON texts.
  */
 #include <errno.h>
+#include <string.h>
 
 #include "bus/internal.h"
 #include "util/json.h"
+
+/* A broker closes the connection of whoever sends more than its limit: dbus-daemon's is 32 MiB on the
+ * system bus (max_message_size), dbus-broker's 16 MiB for all of a user's. */
+#define REPLY_MAX (15 << 20)
 
 int bus_register_errors(void)
 {
@@ -45,5 +50,11 @@ int bus_reply_json(sd_bus_message *call, json_t *root, sd_bus_error *error)
 	json_decref(root);
 	if (!text)
 		return sd_bus_error_set_errno(error, ENOMEM);
+	if (strlen(text) > REPLY_MAX)
+		return sd_bus_error_setf(
+			error, schedlab_error_name(SCHEDLAB_ERROR_LIMITS_EXCEEDED),
+			"the answer has %zu bytes, and a bus may carry no more than %d; "
+			"measure fewer rounds or pairs at a time",
+			strlen(text), REPLY_MAX);
 	return sd_bus_reply_method_return(call, "s", text);
 }

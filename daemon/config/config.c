@@ -129,14 +129,17 @@ static int load_file(struct config *c, const char *path, bool must_exist,
 		     const struct config_spec *specs, size_t n_specs, struct fail *f)
 {
 	_cleanup_(ini_freep) struct ini *ini = NULL;
-	int r = ini_load(path, &ini, f);
+	struct fail why = { 0 };
+	int r = ini_load(path, &ini, &why);
 
 	if (r == -ENOENT && !must_exist)
 		return 0;
 	if (r < 0) {
 		/* Whoever named a file can mend that. */
-		if (f && r != -ENOMEM)
-			f->code = SCHEDLAB_ERROR_INVALID_ARGUMENT;
+		bool ours = r == -ENOMEM || r == -EMFILE || r == -ENFILE;
+
+		(void)fail_set(f, ours ? SCHEDLAB_ERROR_FAILED : SCHEDLAB_ERROR_INVALID_ARGUMENT,
+			       "%s", why.message);
 		return r;
 	}
 	r = check_sections(ini, specs, n_specs, f);

@@ -174,16 +174,45 @@ static int add_cell(struct plan *plan, size_t benchmark, const struct pair_class
 	return 0;
 }
 
-/* One class with one benchmark. What the benchmark cannot do is an error only where it was @asked: where
- * both were named. */
+static int add_omission(struct plan *plan, size_t benchmark, const struct pair_class *c,
+			const char *why, struct fail *f)
+{
+	struct plan_omission *larger =
+		reallocarray(plan->omissions, plan->n_omissions + 1, sizeof(*larger));
+	struct plan_omission *o;
+
+	if (!larger)
+		return fail_oom(f);
+	plan->omissions = larger;
+	o = &larger[plan->n_omissions++];
+	*o = (struct plan_omission){ .benchmark = bench_spec_format(&plan->specs[benchmark]),
+				     .class_id = c->id,
+				     .why = strdup(why) };
+	return o->benchmark && o->why ? 0 : fail_oom(f);
+}
+
+/* 1 where @benchmark can run in @c. Where it cannot, that is an error only if both were named
+ * (@asked); else it is left out, and that is told: 0. */
+static int take_place(struct plan *plan, size_t benchmark, const struct pair_class *c, bool asked,
+		      struct fail *f)
+{
+	const struct bench_spec *spec = &plan->specs[benchmark];
+	struct fail why = { 0 };
+	int r = spec->bench->check_place(spec, place_of(c), asked ? f : &why);
+
+	if (r >= 0)
+		return 1;
+	return asked ? r : add_omission(plan, benchmark, c, why.message, f);
+}
+
+/* One class with one benchmark. */
 static int add_class(struct plan *plan, size_t benchmark, const struct pair_class *c, bool asked,
 		     struct fail *f)
 {
-	const struct bench_spec *spec = &plan->specs[benchmark];
-	int r = spec->bench->check_place(spec, place_of(c), asked ? f : NULL);
+	int r = take_place(plan, benchmark, c, asked, f);
 
-	if (r < 0)
-		return asked ? r : 0;
+	if (r <= 0)
+		return r;
 	if (c->scope == CLASS_UNPINNED)
 		return add_cell(plan, benchmark, c, NULL, f);
 	for (size_t i = 0; i < c->n_representatives; i++) {
@@ -197,16 +226,13 @@ static int add_class(struct plan *plan, size_t benchmark, const struct pair_clas
 static int add_pair(struct plan *plan, size_t benchmark, const struct cpu_pair *pair, bool asked,
 		    struct fail *f)
 {
-	const struct bench_spec *spec = &plan->specs[benchmark];
 	const struct pair_class *c;
 	int r = class_table_classify(plan->classes, *pair, &c, f);
 
 	if (r < 0)
 		return r;
-	r = spec->bench->check_place(spec, place_of(c), asked ? f : NULL);
-	if (r < 0)
-		return asked ? r : 0;
-	return add_cell(plan, benchmark, c, pair, f);
+	r = take_place(plan, benchmark, c, asked, f);
+	return r <= 0 ? r : add_cell(plan, benchmark, c, pair, f);
 }
 
 /* A benchmark that was named, but can run in none of the classes. */
@@ -332,6 +358,11 @@ struct plan *plan_free(struct plan *plan)
 {
 	if (!plan)
 		return NULL;
+	for (size_t i = 0; i < plan->n_omissions; i++) {
+		free(plan->omissions[i].benchmark);
+		free(plan->omissions[i].why);
+	}
+	free(plan->omissions);
 	class_table_free(plan->classes);
 	free(plan->cells);
 	free(plan->cpus);

@@ -37,12 +37,21 @@ struct plan_cell {
 	struct cpu_pair pair; /* where pinned */
 };
 
+/* What was not named and cannot be: a benchmark in a class, with the reason. */
+struct plan_omission {
+	char *benchmark; /* as bench_spec_format() */
+	const char *class_id;
+	char *why;
+};
+
 struct plan {
 	struct bench_spec specs[MEASURE_BENCHMARKS_MAX];
 	size_t n_specs;
 	struct class_table *classes;
 	struct plan_cell *cells;
 	size_t n_cells;
+	struct plan_omission *omissions;
+	size_t n_omissions;
 	uint64_t duration_ns, warm_up_ns, rounds, seed;
 	char *cpus; /* the list that was asked for; NULL */
 };

@@ -205,9 +205,16 @@ static json_t *meanings_to_json(const struct tally *t)
 	return meanings;
 }
 
+static json_t *omission_to_json(const struct plan_omission *o)
+{
+	return json_pack("{s:s, s:s, s:s}", "benchmark", o->benchmark, "class", o->class_id, "why",
+			 o->why);
+}
+
 void tally_to_json(const struct tally *t, json_t *root)
 {
 	json_t *benchmarks = json_array(), *rows = json_array(), *failures = json_array();
+	json_t *left_out = json_array();
 
 	for (size_t i = 0; i < t->plan->n_specs; i++)
 		json_array_append_new(benchmarks, spec_to_json(&t->plan->specs[i]));
@@ -215,7 +222,10 @@ void tally_to_json(const struct tally *t, json_t *root)
 		json_array_append_new(rows, row_to_json(t, i));
 	for (size_t i = 0; i < t->n_failures; i++)
 		json_array_append_new(failures, failure_to_json(t, &t->failures[i]));
+	for (size_t i = 0; i < t->plan->n_omissions; i++)
+		json_array_append_new(left_out, omission_to_json(&t->plan->omissions[i]));
 	json_object_set_new(root, "benchmarks", benchmarks);
+	json_object_set_new(root, "left_out", left_out);
 	json_object_set_new(root, "rows", rows);
 	json_object_set_new(root, "taints", meanings_to_json(t));
 	json_object_set_new(root, "failures", failures);

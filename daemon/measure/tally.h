@@ -56,6 +56,7 @@ bool tally_is_complete(const struct tally *t);
  *             "metrics": {name: {"unit", "better", "headline", "n", "median", "spread", "min", "max",
  *                                "values"}},  spread: 1.4826 x MAD; null for one value
  *             "unavailable": {metric: why}}]
+ *   "left_out": [{"benchmark": spec, "class", "why"}] of what was not named and cannot be
  *   "taints": {name: meaning} of those that occur
  *   "failures": [{"benchmark", "class", "pair", "round", "why"}]
  *   "counts": {"samples", "failed", "tainted"}

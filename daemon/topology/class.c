@@ -217,7 +217,7 @@ int class_table_find(const struct class_table *table, const char *id, const stru
 		     struct fail *f)
 {
 	_cleanup_free_ const char **ids = calloc(table->n_classes, sizeof(*ids));
-	_cleanup_free_ char *hint = NULL;
+	_cleanup_free_ char *hint = NULL, *cpus = cpuset_format_list(table->tree.members);
 
 	for (size_t i = 0; i < table->n_classes; i++) {
 		if (strcmp(table->classes[i].id, id) == 0) {
@@ -228,8 +228,8 @@ int class_table_find(const struct class_table *table, const char *id, const stru
 			ids[i] = table->classes[i].id;
 	}
 	hint = ids ? suggest_sentence(id, ids, table->n_classes) : NULL;
-	return fail_set(f, SCHEDLAB_ERROR_NO_SUCH_CLASS, "no pair class '%.60s' here%s", id,
-			hint ? hint : "");
+	return fail_set(f, SCHEDLAB_ERROR_NO_SUCH_CLASS, "no pair class '%.60s' among CPU %.200s%s",
+			id, cpus ? cpus : "", hint ? hint : "");
 }
 
 static int position_of(const struct class_table *table, uint32_t cpu, uint32_t *ret, struct fail *f)

@@ -65,6 +65,23 @@ static char *read_topology(const struct reading *in, struct fail *why)
 	return asprintf(&value, "%016" PRIx64, topology_hash(in->t)) < 0 ? NULL : value;
 }
 
+/* "Linux version RELEASE (who built it) (by which compiler) VERSION", as RELEASE and VERSION: a copy
+ * of a machine has its fingerprint. */
+static char *read_proc_version(const struct reading *in)
+{
+	char *text = trimmed(in, KERNFS_PROC "/version", NULL), *value = NULL;
+	static const char start[] = "Linux version ";
+	const char *release, *version;
+
+	if (!text || strncmp(text, start, strlen(start)) != 0 || !(version = strstr(text, " #")))
+		return text;
+	release = text + strlen(start);
+	if (asprintf(&value, "%.*s%s", (int)strcspn(release, " "), release, version) < 0)
+		value = NULL;
+	free(text);
+	return value;
+}
+
 static char *read_kernel(const struct reading *in, struct fail *why)
 {
 	_cleanup_free_ char *release = trimmed(in, KERNFS_PROC "/sys/kernel/osrelease", why);
@@ -73,7 +90,7 @@ static char *read_kernel(const struct reading *in, struct fail *why)
 
 	/* Copies of other machines seldom hold /proc/sys. */
 	if (!release)
-		return trimmed(in, KERNFS_PROC "/version", NULL);
+		return read_proc_version(in);
 	return asprintf(&value, "%s%s%s", release, version ? " " : "", version ? version : "") < 0
 		       ? NULL
 		       : value;

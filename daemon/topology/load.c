@@ -91,7 +91,7 @@ static int load_hwloc(enum topology_source source, const char *source_name, hwlo
 	if (r < 0)
 		return fail_errno(f, r, "hwloc refuses its filters");
 	if (source == TOPOLOGY_XML && !is_regular_file(source_name))
-		return fail_set(f, SCHEDLAB_ERROR_INVALID_ARGUMENT, "there is no file %s",
+		return fail_set(f, SCHEDLAB_ERROR_INVALID_ARGUMENT, "there is no regular file %s",
 				source_name);
 	if (source == TOPOLOGY_XML && hwloc_topology_set_xml(h, source_name) < 0)
 		return fail_set(f, SCHEDLAB_ERROR_INVALID_ARGUMENT,
@@ -324,8 +324,24 @@ static enum topology_source source_of(const struct kernfs *k, const char **spec)
 	return TOPOLOGY_DIR;
 }
 
-int topology_load(const struct kernfs *kernfs, const char *spec, struct topology **ret,
-		  struct fail *f)
+/* hwloc takes a tree without CPUs for a machine with one, and ends the process over a node that it cannot
+ * number. */
+static int check_tree(const struct kernfs *k, const char *spec, struct fail *f)
+{
+	_cleanup_(cpuset_freep) struct cpuset *nodes = NULL;
+
+	if (!kernfs_exists(k, KERNFS_CPU))
+		return fail_set(f, SCHEDLAB_ERROR_INVALID_ARGUMENT,
+				"%s is no copy of a machine's files: it holds no "
+				"sys/devices/system/cpu",
+				spec);
+	return kernfs_exists(k, KERNFS_NODE "/online")
+		       ? kernfs_read_list(k, KERNFS_NODE "/online", &nodes, f)
+		       : 0;
+}
+
+static int load(const struct kernfs *kernfs, const char *spec, struct topology **ret,
+		struct fail *f)
 {
 	_cleanup_(topology_freep) struct topology *t = calloc(1, sizeof(*t));
 	_cleanup_(kernfs_freep) struct kernfs *own = NULL;
@@ -348,12 +364,9 @@ int topology_load(const struct kernfs *kernfs, const char *spec, struct topology
 		if (r < 0)
 			return r;
 		kernfs = own;
-		/* hwloc takes a tree without it for a machine with one CPU. */
-		if (!kernfs_exists(own, KERNFS_CPU))
-			return fail_set(f, SCHEDLAB_ERROR_INVALID_ARGUMENT,
-					"%s is no copy of a machine's files: it holds no "
-					"sys/devices/system/cpu",
-					spec);
+		r = check_tree(own, spec, f);
+		if (r < 0)
+			return r;
 	} else if (t->source != TOPOLOGY_THIS) {
 		kernfs = NULL;
 	}
@@ -371,4 +384,15 @@ int topology_load(const struct kernfs *kernfs, const char *spec, struct topology
 		return r;
 	*ret = TAKE_PTR(t);
 	return 0;
+}
+
+int topology_load(const struct kernfs *kernfs, const char *spec, struct topology **ret,
+		  struct fail *f)
+{
+	int r = load(kernfs, spec, ret, f);
+
+	/* Whoever named a description can name a better one. */
+	if (r < 0 && r != -ENOMEM && spec && f && f->code == SCHEDLAB_ERROR_FAILED)
+		f->code = SCHEDLAB_ERROR_INVALID_ARGUMENT;
+	return r;
 }

@@ -95,7 +95,7 @@ static int nodes_from_sysfs(struct topology *t, const struct kernfs *k, struct f
 	if (kernfs_exists(k, KERNFS_NODE "/online"))
 		r = kernfs_read_list(k, KERNFS_NODE "/online", &online, f);
 	else
-		r = kernfs_read_numbers(k, KERNFS_NODE, "node", &online, NULL);
+		r = kernfs_read_numbers(k, KERNFS_NODE, "node", &online, f);
 	if (r < 0 && r != -ENOENT)
 		return r;
 	/* A kernel without NUMA has one node, though it has no directory. */

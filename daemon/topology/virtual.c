@@ -119,7 +119,10 @@ static bool find_hypervisor(const struct topology *t, const struct kernfs *k, co
 		if (t->source == TOPOLOGY_THIS)
 			*ret_name = cpuid_hypervisor();
 		if (!*ret_name)
-			*ret_name = dmi ? dmi : "a hypervisor that does not tell its name";
+			*ret_name = dmi ? dmi
+				    : t->source == TOPOLOGY_THIS
+					    ? "a hypervisor that does not tell its name"
+					    : "a hypervisor, whose name this copy does not hold";
 		return true;
 	}
 	if (dmi) {

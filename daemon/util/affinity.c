@@ -39,7 +39,7 @@ int affinity_set(const struct cpuset *cpus, struct fail *f)
 		return 0;
 	list = cpuset_format_list(cpus);
 	if (errno == EINVAL)
-		return fail_set(f, SCHEDLAB_ERROR_FAILED,
+		return fail_set(f, SCHEDLAB_ERROR_INVALID_ARGUMENT,
 				"CPU %s cannot be used: it is offline or outside the cpuset",
 				list ? list : "");
 	return fail_errno(f, errno, "cannot move to CPU %s", list ? list : "");

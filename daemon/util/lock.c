@@ -63,13 +63,19 @@ static int fail_held(int fd, const char *doing, struct fail *f)
 
 int lock_take(const char *path, const char *doing, int *ret_fd, struct fail *f)
 {
-	_cleanup_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	/* Anybody may put something else there: a pipe must not be waited for. */
+	static const int flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK;
+	_cleanup_fd_ int fd = open(path, flags);
+	struct stat st;
 
 	/* Another may make it in between: O_EXCL is not wanted, only one file is. */
 	if (fd < 0 && errno == ENOENT)
-		fd = open(path, O_RDONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
-	if (fd < 0)
+		fd = open(path, flags | O_CREAT, 0644);
+	if (fd < 0 || fstat(fd, &st) < 0)
 		return fail_errno(f, errno, "cannot open the lock file %s", path);
+	if (!S_ISREG(st.st_mode))
+		return fail_set(f, SCHEDLAB_ERROR_FAILED,
+				"the lock file %s is not a regular file; remove it", path);
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
 		if (errno == EWOULDBLOCK)
 			return fail_held(fd, doing, f);

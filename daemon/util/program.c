@@ -36,3 +36,11 @@ int program_find(const char *name, const char *directory, char **ret, struct fai
 	*ret = TAKE_PTR(path);
 	return 0;
 }
+
+void program_end_printed(const char *name)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		exit(EXIT_SUCCESS);
+	(void)fprintf(stderr, "%s: cannot write the output: %s\n", name, strerror(errno));
+	exit(EXIT_FAILURE);
+}

@@ -117,6 +117,7 @@ def errors_have_names():
                 (("0", "0", "1", "duration-usec", "t", "1"), "InvalidArgument", "1 us is out of range"),
                 (("0", "0", "1", "cpus", "s", "x"), "InvalidArgument", "cpus: 'x' is not a CPU list"),
                 (("0", "0", "1", "pairs", "a(uu)", "1", "0", "70000"), "InvalidArgument", "CPU 70000"),
+                (("0", "0", "1", "pairs", "a(uu)", "0"), "InvalidArgument", "pairs: the list is empty"),
                 (("17", *["switch"] * 17, "0", "0"), "LimitsExceeded", "more than 16 benchmarks"),
         ):
             done = subprocess.run(
@@ -151,6 +152,14 @@ def a_job_ends_with_its_caller():
 
 
 @test
+def a_job_has_one_path():
+    with Bus() as bus:
+        bus.ctl(*SELF, "--rounds", "1", "--detach")
+        for name, status in (("_31", 0), ("_2b1", 1), ("_201", 1), ("01", 1), ("_301", 1)):
+            bus.busctl("call", NAME, f"{ROOT}/job/{name}", NAME + ".Job", "Describe", status=status)
+
+
+@test
 def a_detached_job_goes_on():
     with Bus() as bus:
         contains(bus.ctl(*SELF, "--rounds", "3", "--detach").out, "job 1 measures")
@@ -170,6 +179,7 @@ def one_measures_and_others_wait():
         wait_for(lambda: bus.jobs()[0]["state"] == "running", "the first job")
         equal([j["state"] for j in bus.jobs()], ["running", "queued"])
         contains(bus.ctl("jobs", "show", "1").out, "running")
+        contains(bus.ctl("jobs", "list").out, "waits for 1 other")
         contains(bus.ctl("jobs", "cancel", "1").out, "job 1 is cancelled")
         # Cancelling keeps what was measured, and the next one runs.
         contains(bus.ctl("jobs", "wait", "2").out, "round-trip")
@@ -267,11 +277,22 @@ def finish_by_itself(process):
 
 
 @test
+def a_bus_that_goes_is_a_failure():
+    # A unit that ended well would not be started again.
+    with Bus() as bus:
+        bus.broker.kill()
+        bus.broker.wait()
+        equal(bus.daemon.wait(timeout=PATIENCE), 1)
+        contains(bus.said(), "the bus has closed the connection; jobs and results are lost")
+
+
+@test
 def a_second_daemon_is_refused_the_name():
     with Bus() as bus:
         done = subprocess.run([DAEMON], env=bus.env, capture_output=True, text=True,
                               timeout=PATIENCE)
         equal(done.returncode, 1)
+        equal(done.stderr.count("\n"), 1, done.stderr)
         contains(done.stderr, "another daemon has the name org.schedlab.SchedLab1 already")
 
 

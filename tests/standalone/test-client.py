@@ -24,6 +24,7 @@ def versions_and_help_of_every_program():
         equal(out.stdout.split()[0], name)
         out = subprocess.run([program, "--help"], capture_output=True, text=True, check=True)
         contains(out.stdout, name)
+    equal(ctl("help").out, ctl("--help").out)
     for verb in ("status", "topology", "benchmarks", "measure", "jobs"):
         contains(ctl(verb, "--help").out, f"schedlabctl {verb}")
 
@@ -212,6 +213,10 @@ def what_can_run_nowhere_is_refused_only_if_named():
                "--duration", "5ms", "--json=short").json()
     equal([(r["benchmark"], r["class"]) for r in done["rows"]], [(0, "self"), (0, "unpinned")])
     equal([b["name"] for b in done["benchmarks"]], ["switch"])
+    equal([(o["benchmark"], o["class"]) for o in done["left_out"]],
+          [("cacheline:node=waker", "self"), ("cacheline:node=waker", "unpinned")])
+    out = ctl("measure", "--class", "self,unpinned", "--rounds", "1", "--duration", "5ms").out
+    equal(out.count("Left out: cacheline needs two CPUs"), 1, out)
 
 
 @test
@@ -278,7 +283,7 @@ def bad_input_is_refused_by_name():
             (("measure", ""), "no benchmark ''"),
             (("measure", "switch", "switch"), "'switch' is asked for twice"),
             (("measure", "cacheline:node=77"), "there is no such NUMA node"),
-            (("measure", "--class", "selv"), "no pair class 'selv' here; did you mean 'self'?"),
+            (("measure", "--class", "selv"), "; did you mean 'self'?"),
             (("measure", "--class", "self,"), "holds an empty name"),
             (("measure", "--class", "self,self", "switch"), "is asked for twice"),
             (("measure", "--pair", "0"), "'0' is not a pair of CPUs"),
@@ -287,6 +292,9 @@ def bad_input_is_refused_by_name():
             (("measure", "--pair", "0-0", "--class", "self"), "name classes or pairs, not both"),
             (("measure", "--cpus", "0-"), "'0-' is not a CPU list"),
             (("measure", "--cpus", ""), "the list is empty"),
+            (("measure", "--cpus", str(CPUS[0]), "--class", "l3"),
+             f"no pair class 'l3' among CPU {CPUS[0]}; there are: self, unpinned\n"
+             "'schedlabctl --standalone topology' lists"),
             (("measure", "--cpus", "60000"), "not all of CPU 60000 can be measured"),
             (("measure", "--duration", "0"), "0 is out of range"),
             (("measure", "--duration", "fast"), "'fast' is not a time"),
@@ -301,10 +309,17 @@ def bad_input_is_refused_by_name():
             (("jobs", "show", "1"), "there is no job 1"),
             (("jobs", "show", "x"), "'x' is not a whole number"),
             (("--topology", "/nonexistent", "topology"), "cannot use /nonexistent"),
-            (("--topology", "/nonexistent.xml", "topology"), "there is no file /nonexistent.xml"),
+            (("--topology", "/nonexistent.xml", "topology"), "there is no regular file /nonexistent.xml"),
             (("--topology", "", "topology"), "the topology is named by an empty text"),
             (("--topology", "synthetic:", "topology"), "'' is not a synthetic topology"),
             (("--config", "/nonexistent", "topology"), "cannot read /nonexistent"),
+            (("-xj", "topology"), "there is no option '-x' here"),
+            (("measure", "-xj"), "there is no option '-x' here"),
+            (("measure", "--c", "0"), "option '--c' may be one of --class, --cpus, --config; write it out"),
+            (("measure", "--detach=3"), "option '--detach' takes no value"),
+            (("measure", b"sw\xff"), "benchmark 1 is not UTF-8 text"),
+            (("measure", "--class", b"self,\xff"), "class 2 is not UTF-8 text"),
+            (("measure", "--cpus", b"\xff"), "--cpus list 1 is not UTF-8 text"),
             (("--config", "/", "topology"), "/ is not a regular file"),
             (("--user", "status"), "--standalone and --user"),
             (("-H", "there", "status"), "--standalone and --host"),
@@ -327,6 +342,69 @@ def configuration_is_checked():
                            ("[measure]\nrounds = 1\nrounds = 2\n", ":3: 'rounds' in [measure] is given twice"),
                            ("rounds = 1\n", ":1: a key before the first [section]")):
             contains(ctl("--config", d.file("bad.conf", text), "status", status=2).err, says)
+
+
+@test
+def output_that_cannot_be_written_is_a_failure():
+    by_hand = [WORKER, "switch", "--duration", "5ms", "--warm-up", "0"]
+    for command in ([CTL, "--help"], [CTL, "--version"], [CTL, "measure", "--help"],
+                    [CTL, "--standalone", "topology"], [DAEMON, "--help"], [DAEMON, "--version"],
+                    [WORKER, "--help"], by_hand):
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
+        equal(done.returncode, 1, command)
+        contains(done.stderr, "No space left on device")
+    done = subprocess.run(by_hand, capture_output=True, text=True, check=True)
+    equal(json.loads(done.stdout)["memory_node"], None)
+
+
+@test
+def few_descriptors_are_a_sentence():
+    # What cannot be opened must not look as if it were not there.
+    done = subprocess.run(["prlimit", "--nofile=7", CTL, "--standalone", "topology"],
+                          capture_output=True, text=True)
+    equal((done.returncode, done.stdout), (1, ""))
+    contains(done.stderr, "only 7 files may be open at a time; 64 are needed")
+    done = subprocess.run(["prlimit", "--nofile=8:1000", CTL, "--standalone", "topology"],
+                          capture_output=True, text=True)
+    equal(done.returncode, 0, done.stderr)
+
+
+@test
+def a_descriptor_for_the_bus_must_be_a_socket():
+    for fd in ("99", "0"):
+        done = subprocess.run([DAEMON, "--bus-fd", fd], stdin=subprocess.DEVNULL, capture_output=True,
+                              text=True)
+        equal(done.returncode, 2)
+        contains(done.stderr, f"--bus-fd: {fd} is no open socket")
+
+
+@test
+def trees_that_end_hwloc_are_refused():
+    with Directory() as d:
+        tree = d.machine("vm2")
+        online = os.path.join(tree, "sys/devices/system/node/online")
+        for text in ("4294967295", "99999", "garbage"):
+            with open(online, "w", encoding="utf-8") as file:
+                file.write(text)
+            contains(ctl("--topology", tree, "topology", status=2).err, "node/online")
+        os.unlink(online)
+        os.mkdir(online)
+        contains(ctl("--topology", tree, "topology", status=2).err, "node/online")
+
+
+@test
+def a_lock_file_that_is_none_is_refused():
+    with Directory() as d:
+        path = os.path.join(d.path, "lock")
+        for make in (os.mkfifo, os.mkdir, lambda p: os.symlink("/dev/null", p)):
+            make(path)
+            done = ctl("--lock-file", path, "measure", "switch", status=1)
+            contains(done.err, path)
+            if os.path.isdir(path):
+                os.rmdir(path)
+            else:
+                os.unlink(path)
 
 
 @test
