@@ -69,16 +69,19 @@ static char *read_topology(const struct reading *in, struct fail *why)
  * of a machine has its fingerprint. */
 static char *read_proc_version(const struct reading *in)
 {
-	char *text = trimmed(in, KERNFS_PROC "/version", NULL), *value = NULL;
 	static const char start[] = "Linux version ";
-	const char *release, *version;
+	_cleanup_free_ char *text = trimmed(in, KERNFS_PROC "/version", NULL);
+	char *value = NULL;
+	size_t release = strlen(start), version;
 
-	if (!text || strncmp(text, start, strlen(start)) != 0 || !(version = strstr(text, " #")))
-		return text;
-	release = text + strlen(start);
-	if (asprintf(&value, "%.*s%s", (int)strcspn(release, " "), release, version) < 0)
-		value = NULL;
-	free(text);
+	if (!text || strncmp(text, start, release) != 0)
+		return TAKE_PTR(text);
+	version = strcspn(text, "#");
+	if (text[version] == '\0')
+		return TAKE_PTR(text);
+	if (asprintf(&value, "%.*s %s", (int)strcspn(text + release, " "), text + release,
+		     text + version) < 0)
+		return NULL;
 	return value;
 }
 

@@ -77,6 +77,20 @@ def topology_of_other_machines():
 
 
 @test
+def a_copy_has_the_kernel_of_its_machine():
+    with Directory() as d:
+        tree = d.machine("vm2")
+        for text, kernel in (
+                ("Linux version 6.1.0-9 (me@there) (gcc 12) #1 SMP Debian 6.1.27-1 (2023)\n",
+                 "6.1.0-9 #1 SMP Debian 6.1.27-1 (2023)"),
+                ("Linux version 6.1\n", "Linux version 6.1"), ("other #1\n", "other #1")):
+            with open(os.path.join(tree, "proc/version"), "w", encoding="utf-8") as file:
+                file.write(text)
+            done = ctl("--topology", tree, "topology", "--json=short").json()
+            equal(done["fingerprint"]["fields"]["kernel"], kernel)
+
+
+@test
 def topology_from_xml():
     with Directory() as d:
         path = d.file("m.xml", XML)
