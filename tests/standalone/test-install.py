@@ -77,7 +77,7 @@ def setup_says_what_is_missing():
     setup = os.path.join(SOURCE, "tests/setup")
     done = subprocess.run([setup, "tset"], capture_output=True, text=True)
     equal(done.returncode, 2)
-    contains(done.stderr, "unknown word 'tset'; say 'build' (the default) or 'test'")
+    contains(done.stderr, "unknown word 'tset'; say 'build' (the default), 'test' or 'long'")
     with Directory() as d:
         with open(setup, encoding="utf-8") as script:
             copy = d.file("setup", script.read(), 0o755)
