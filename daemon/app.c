@@ -5,6 +5,7 @@
 #include "app.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <schedlab/names.h>
 #include <schedlab/units.h>
 #include <signal.h>
@@ -316,10 +317,18 @@ static int watch_signals(struct app *a, struct fail *f)
 
 /* hwloc may take minutes over a large description, and nobody looks at the socket meanwhile. From the
  * loop on, the client's end is an event, and jobs end in order. */
-static void die_with_client(const struct app *a, bool yes)
+static int die_with_client(const struct app *a, bool yes, struct fail *f)
 {
-	if (a->options->bus == APP_BUS_SOCKET)
-		(void)prctl(PR_SET_PDEATHSIG, yes ? SIGKILL : 0);
+	struct pollfd other = { .fd = a->options->bus_fd };
+
+	if (a->options->bus != APP_BUS_SOCKET)
+		return 0;
+	if (prctl(PR_SET_PDEATHSIG, yes ? SIGKILL : 0) < 0)
+		return fail_errno(f, errno, "cannot ask to end with the client");
+	/* It may have gone before. */
+	if (poll(&other, 1, 0) > 0 && other.revents & POLLHUP)
+		return fail_set(f, SCHEDLAB_ERROR_FAILED, "the client has gone");
+	return 0;
 }
 
 /* Without them what cannot be read would look as if it were not there: a machine without caches. */
@@ -366,7 +375,9 @@ static int build(struct app *a, struct fail *f)
 
 	if (r < 0)
 		return fail_errno(f, r, "cannot make an event loop");
-	die_with_client(a, true);
+	r = die_with_client(a, true, f);
+	if (r < 0)
+		return r;
 	r = watch_signals(a, f);
 	if (r >= 0)
 		r = load_config(a, f);
@@ -376,9 +387,10 @@ static int build(struct app *a, struct fail *f)
 		r = explore(a, f);
 	if (r >= 0)
 		r = program_find(WORKER_NAME, SCHEDLAB_LIBEXECDIR, &a->worker, f);
+	if (r >= 0)
+		r = die_with_client(a, false, f);
 	if (r < 0)
 		return r;
-	die_with_client(a, false);
 	r = job_queue_new(a->event, &a->queue);
 	if (r < 0)
 		return fail_errno(f, r, "cannot make the queue of jobs");

@@ -6,6 +6,7 @@ import json
 import os
 import pty
 import signal
+import socket
 import subprocess
 import sys
 
@@ -464,6 +465,16 @@ def nothing_is_left_of_a_daemon_that_explores():
     process.kill()
     process.wait()
     wait_for(lambda: not is_alive(daemon), "the end of the daemon")
+
+
+@test
+def a_client_that_went_before_is_noticed():
+    ours, theirs = socket.socketpair()
+    ours.close()
+    done = subprocess.run([DAEMON, "--bus-fd", str(theirs.fileno()), "--topology",
+                           "synthetic:pu:65536"], pass_fds=[theirs.fileno()], capture_output=True,
+                          text=True, timeout=PATIENCE)
+    equal((done.returncode, done.stderr), (1, "schedlabd: the client has gone\n"))
 
 
 def was_executed(pid):
