@@ -76,6 +76,29 @@ static bool read_dmi(const struct kernfs *k, const char **ret_name)
 	return any;
 }
 
+/* Machines that exist in device trees of guests only; the file holds texts with NULs between them. */
+static bool is_made_up(const struct kernfs *k)
+{
+	static const char *const names[] = { "linux,dummy-virt", "qemu," };
+	_cleanup_free_ char *compatible = NULL;
+	size_t size = 0;
+
+	if (kernfs_read(k, KERNFS_DT "/compatible", &compatible, &size, NULL) < 0)
+		return false;
+	for (size_t i = 0; i < ELEMENTSOF(names); i++)
+		if (memmem(compatible, size, names[i], strlen(names[i])))
+			return true;
+	return false;
+}
+
+/* "platform : pSeries": Linux runs in a partition, never on the bare machine ("PowerNV"). */
+static bool is_partition(const char *cpuinfo)
+{
+	_cleanup_free_ char *platform = cpuinfo ? cpuinfo_value(cpuinfo, "platform") : NULL;
+
+	return platform && strcmp(platform, "pSeries") == 0;
+}
+
 /* POWER partitions, s390 guests, device trees. False where none of these can tell. */
 static bool read_platform(const struct kernfs *k, const char *cpuinfo, const char **ret_name)
 {
@@ -84,6 +107,10 @@ static bool read_platform(const struct kernfs *k, const char *cpuinfo, const cha
 	*ret_name = NULL;
 	if (kernfs_exists(k, KERNFS_DT "/hypervisor/compatible"))
 		*ret_name = "a hypervisor that the device tree names";
+	else if (is_made_up(k))
+		*ret_name = "QEMU, KVM or another of their kind";
+	else if (is_partition(cpuinfo))
+		*ret_name = "PowerVM or another that runs partitions";
 	else if (kernfs_exists(k, KERNFS_PROC "/ppc64/lparcfg"))
 		*ret_name = "PowerVM or another that runs partitions";
 	else if (kernfs_read(k, KERNFS_PROC "/sysinfo", &sysinfo, NULL, NULL) == 0)

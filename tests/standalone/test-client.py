@@ -92,6 +92,25 @@ def a_copy_has_the_kernel_of_its_machine():
 
 
 @test
+def guests_of_other_architectures_are_known_as_such():
+    power = "processor\t: 0\ncpu\t\t: POWER9\n\nplatform\t: %s\nmachine\t\t: made up\n"
+    arm = "processor\t: 0\nCPU part\t: 0xd07\n"
+    compatible = "sys/firmware/devicetree/base/compatible"
+    for cpuinfo, tree, says in (
+            (power % "pSeries", "ibm,pseries\0", "PowerVM or another that runs partitions"),
+            (power % "pSeries", "qemu,pseries\0", "QEMU, KVM or another of their kind"),
+            (power % "PowerNV", "ibm,powernv\0", None),
+            (arm, "linux,dummy-virt\0", "QEMU, KVM or another of their kind"),
+            (arm, "maker,board\0maker,chip\0", None)):
+        with Directory() as d:
+            machine = d.machine("single")
+            d.file("machine-single/proc/cpuinfo", cpuinfo)
+            d.file("machine-single/" + compatible, tree)
+            done = ctl("--topology", machine, "topology", "--json=short").json()
+            equal(done["hypervisor"], says, (cpuinfo, tree))
+
+
+@test
 def topology_from_xml():
     with Directory() as d:
         path = d.file("m.xml", XML)
