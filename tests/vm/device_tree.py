@@ -13,7 +13,7 @@ LINE = 64
 IDLE, L2_FIRST, L3_FIRST = 0x9001, 0x9100, 0x9200
 
 # (name, PSCI parameter, entry, exit and residency in microseconds)
-STATES = [("cpu-retention", 1, 20, 40, 100), ("cluster-retention", 2, 100, 250, 900)]
+STATES = [("cpu-retention", 1, 20, 40, 100), ("cluster-ret", 2, 100, 250, 900)]
 
 
 def _cache(name, level, size, number, parent):

@@ -15,7 +15,11 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SCRIPT = os.path.join(HERE, "image")
-KEEP = 8  # images in the cache
+KEEP = 12  # images and sysroots in the cache
+
+
+class Unbuildable(Exception):
+    """What a guest needs cannot be made here; the text says why."""
 
 
 def cache():
@@ -61,8 +65,8 @@ def image(guest):
                           capture_output=True, text=True, check=False)
     if done.returncode != 0:
         shutil.rmtree(unfinished, ignore_errors=True)
-        raise SystemExit(f"tests/vm: the image for {guest.name} cannot be built:\n"
-                         + "\n".join((done.stdout + done.stderr).splitlines()[-20:]))
+        raise Unbuildable("the image cannot be built:\n"
+                          + "\n".join((done.stdout + done.stderr).splitlines()[-20:]))
     shutil.rmtree(path, ignore_errors=True)
     os.rename(unfinished, path)
     print(f"# image for {guest.name} built in {time.monotonic() - start:.0f} s", flush=True)

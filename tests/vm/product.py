@@ -4,6 +4,8 @@
 import os
 import subprocess
 
+from images import Unbuildable
+
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 _installed = {}
 
@@ -11,8 +13,8 @@ _installed = {}
 def _run(*command, **more):
     done = subprocess.run(command, cwd=TOP, capture_output=True, text=True, check=False, **more)
     if done.returncode != 0:
-        raise SystemExit(f"tests/vm: {' '.join(command)} failed:\n"
-                         + "\n".join((done.stdout + done.stderr).splitlines()[-20:]))
+        raise Unbuildable(f"{' '.join(command)} failed:\n"
+                          + "\n".join((done.stdout + done.stderr).splitlines()[-20:]))
 
 
 def install(arch):
