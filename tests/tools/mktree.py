@@ -323,6 +323,15 @@ def vm2():
     return m
 
 
+def guest():
+    """The guest that tests/vm boots: 2 sockets, each a node, of 2 cores of 2 threads."""
+    m = Machine([Cpu(n, core=n // 2, l1=n // 2, l2=n // 2, l3=n // 4, package=n // 4, node=n // 4,
+                     core_id=n // 2 % 2, package_id=n // 4) for n in range(8)])
+    m.distances = {0: [10, 21], 1: [21, 10]}
+    m.cpuinfo = m.cpuinfo.replace("fpu vme", "fpu vme hypervisor")
+    return m
+
+
 def huge():
     """4096 CPUs: 16 packages of 16 L3 of 8 cores of 2 threads."""
     cpus = []
@@ -508,6 +517,7 @@ MACHINES = {
     "snc-l3-node": lambda: snc(False),
     "snc-l3-package": lambda: snc(True),
     "vm2": vm2,
+    "guest": guest,
     "huge": huge,
     "sparse": sparse,
     "offline-zero": offline_zero,
