@@ -12,7 +12,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../
 from tap import (BIN, CTL, PATIENCE, TOP, WORKER, Directory, children, contains, ctl, equal, is_alive,
                  run, test, wait_for)
 
-LIAR = os.path.join(TOP, "tests/fake/liar")
+LIAR = os.path.join(TOP, "tests/fake/worker")
 MACHINE = "synthetic:package:1 core:4 pu:1"
 
 # The name that the liar is called by, and the sentence for it.
@@ -60,7 +60,7 @@ LIES = {
     "metric-text": "the worker sent no believable value of metric 'wake-call'",
     "metric-twice": "the worker sent no believable value of metric 'wake-call'",
     "metric-contradicts": "the worker reported round-trip =",
-    "counts-differ": "the worker reported 1000 round trips, of which its tasks counted 1000 and 1100",
+    "counts-differ": "the worker reported 12500 round trips, of which its tasks counted 12500 and 12600",
     "no-trips": "the worker reported not one round trip",
     "other-cpu": "the worker reported that task 1 ran on CPU 0 and CPU 777, not on CPU 0",
     "other-benchmark": "the worker sent a result of something else: 'cacheline' version 1",
