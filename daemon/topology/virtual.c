@@ -109,9 +109,7 @@ static bool read_platform(const struct kernfs *k, const char *cpuinfo, const cha
 		*ret_name = "a hypervisor that the device tree names";
 	else if (is_made_up(k))
 		*ret_name = "QEMU, KVM or another of their kind";
-	else if (is_partition(cpuinfo))
-		*ret_name = "PowerVM or another that runs partitions";
-	else if (kernfs_exists(k, KERNFS_PROC "/ppc64/lparcfg"))
+	else if (is_partition(cpuinfo) || kernfs_exists(k, KERNFS_PROC "/ppc64/lparcfg"))
 		*ret_name = "PowerVM or another that runs partitions";
 	else if (kernfs_read(k, KERNFS_PROC "/sysinfo", &sysinfo, NULL, NULL) == 0)
 		*ret_name = strstr(sysinfo, "VM00") ? "z/VM or KVM" : "an LPAR";

@@ -116,7 +116,7 @@ def errors_on_request():
             equal(e.errno, errno.EIO)
         contains(kernel.read(FEATURES), "NO_TTWU_QUEUE")
         for bad in ("fault", f"fault {FEATURES} write EBOGUS", f"fault {FEATURES} look EIO", "bogus",
-                    "block x", "set x", "foreign x 1", "wake 1", "lockdown full"):
+                    "block x", "set x", f"fault {FEATURES} write EIO x", f"unstick {FEATURES} 0", "foreign x 1", "wake 1", "lockdown full"):
             try:
                 kernel.control(bad)
                 raise AssertionError(f"{bad} is taken")

@@ -66,7 +66,8 @@ void control_note(struct kernel *k, const struct node *n, uid_t uid, pid_t pid, 
 static void read_control(struct kernel *k, const struct node *n, FILE *out)
 {
 	(void)n;
-	(void)fwrite(k->audit->text, 1, k->audit->size, out);
+	if (k->audit->size > 0)
+		(void)fwrite(k->audit->text, 1, k->audit->size, out);
 }
 
 static int error_of(const char *name)
@@ -77,6 +78,21 @@ static int error_of(const char *name)
 	return 0;
 }
 
+/* A whole number above 0, or 0 for any other text. */
+static int number(const char *word)
+{
+	char *end;
+	long value = strtol(word, &end, 10);
+
+	return *end == '\0' && value > 0 && value <= 1000000 ? (int)value : 0;
+}
+
+/* How often, from the last word, which may be missing: without end. */
+static int times(char *const words[], size_t n, size_t at)
+{
+	return n > at ? number(words[at]) : -1;
+}
+
 static int do_fault(struct kernel *k, char *const words[], size_t n)
 {
 	static const char *const ops[] = { "open", "read", "write" };
@@ -84,22 +100,20 @@ static int do_fault(struct kernel *k, char *const words[], size_t n)
 
 	for (int op = 0; op < 3 && error; op++)
 		if (strcmp(words[2], ops[op]) == 0)
-			return fault_add(k, (enum fault_op)op, words[1], error,
-					 n > 4 ? atoi(words[4]) : -1);
+			return fault_add(k, (enum fault_op)op, words[1], error, times(words, n, 4));
 	return -EINVAL;
 }
 
 static int do_block(struct kernel *k, char *const words[], size_t n)
 {
-	return n < 3 || atoi(words[2]) <= 0 ? -EINVAL
-					    : fault_add(k, FAULT_BLOCK, words[1], atoi(words[2]),
-							n > 3 ? atoi(words[3]) : -1);
+	return n < 3 || number(words[2]) <= 0
+		       ? -EINVAL
+		       : fault_add(k, FAULT_BLOCK, words[1], number(words[2]), times(words, n, 3));
 }
 
 static int do_unstick(struct kernel *k, char *const words[], size_t n)
 {
-	return n < 2 ? -EINVAL
-		     : fault_add(k, FAULT_UNSTICK, words[1], 1, n > 2 ? atoi(words[2]) : -1);
+	return n < 2 ? -EINVAL : fault_add(k, FAULT_UNSTICK, words[1], 1, times(words, n, 2));
 }
 
 static int do_clear(struct kernel *k, char *const words[], size_t n)
@@ -191,14 +205,14 @@ static int do_foreign(struct kernel *k, char *const words[], size_t n)
 		stop_foreign(k);
 		return 0;
 	}
-	if (n < 4 || n > 11 || atoi(words[2]) <= 0)
+	if (n < 4 || n > 11 || number(words[2]) <= 0)
 		return -EINVAL;
 	node = tree_find(k->root, words[1]);
 	if (!node)
 		return -ENOENT;
 	stop_foreign(k);
 	f->node = node;
-	f->every_ms = (unsigned int)atoi(words[2]);
+	f->every_ms = (unsigned int)number(words[2]);
 	for (size_t i = 3; i < n; i++)
 		f->values[f->n_values++] = strdup(words[i]);
 	f->running = pthread_create(&f->thread, NULL, run_foreign, k) == 0;

@@ -19,8 +19,11 @@ struct fault {
 
 int fault_add(struct kernel *k, enum fault_op op, const char *pattern, int value, int count)
 {
-	struct fault *f = calloc(1, sizeof(*f)), **end = &k->faults;
+	struct fault *f, **end = &k->faults;
 
+	if (count == 0)
+		return -EINVAL;
+	f = calloc(1, sizeof(*f));
 	if (!f || !(f->pattern = strdup(pattern))) {
 		free(f);
 		return -ENOMEM;

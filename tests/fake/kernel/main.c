@@ -32,7 +32,11 @@ struct handle {
 	char *text; /* as it was when reading began */
 	size_t size;
 	int latency; /* of /dev/cpu_dma_latency; else -1 */
+	struct handle *next, **link;
 };
+
+/* All that are open: those that are when the mount goes are never released. */
+static struct handle *handles;
 
 static struct handle *handle_of(const struct fuse_file_info *info)
 {
@@ -123,6 +127,11 @@ static int open_node(const char *path, struct fuse_file_info *info)
 			return r;
 		}
 	}
+	h->next = handles;
+	h->link = &handles;
+	if (h->next)
+		h->next->link = &h->next;
+	handles = h;
 	info->fh = (uintptr_t)h;
 	info->direct_io = 1;
 	return 0;
@@ -260,6 +269,9 @@ static int op_release(const char *path, struct fuse_file_info *info)
 	(void)pthread_mutex_lock(&kernel.lock);
 	if (h->latency >= 0)
 		latency_close(&kernel, h->latency);
+	*h->link = h->next;
+	if (h->next)
+		h->next->link = h->link;
 	(void)pthread_mutex_unlock(&kernel.lock);
 	free(h->text);
 	free(h);

@@ -27,13 +27,13 @@ static struct node *new_node(struct node *parent, const char *name, mode_t mode)
 	n->parent = parent;
 	if (!parent)
 		return n;
-	larger = reallocarray(parent->children, parent->n_children + 1, sizeof(*larger));
+	larger = reallocarray(parent->children, parent->n_children + 1, sizeof(struct node *));
 	if (!larger)
 		abort();
 	parent->children = larger;
 	while (at < parent->n_children && strcmp(larger[at]->name, name) < 0)
 		at++;
-	memmove(&larger[at + 1], &larger[at], (parent->n_children - at) * sizeof(*larger));
+	memmove(&larger[at + 1], &larger[at], (parent->n_children - at) * sizeof(struct node *));
 	larger[at] = n;
 	parent->n_children++;
 	return n;
