@@ -61,12 +61,21 @@ static int fail_held(int fd, const char *doing, struct fail *f)
 			user ? user->pw_name : "unknown", doing);
 }
 
+int lock_fd(int fd, const char *doing, struct fail *f)
+{
+	if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+		return 0;
+	return errno == EWOULDBLOCK ? fail_held(fd, doing, f)
+				    : fail_errno(f, errno, "cannot lock a file that is open");
+}
+
 int lock_take(const char *path, const char *doing, int *ret_fd, struct fail *f)
 {
 	/* Anybody may put something else there: a pipe must not be waited for. */
 	static const int flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK;
 	_cleanup_fd_ int fd = open(path, flags);
 	struct stat st;
+	int r;
 
 	/* Another may make it in between: O_EXCL is not wanted, only one file is. */
 	if (fd < 0 && errno == ENOENT)
@@ -76,11 +85,8 @@ int lock_take(const char *path, const char *doing, int *ret_fd, struct fail *f)
 	if (!S_ISREG(st.st_mode))
 		return fail_set(f, SCHEDLAB_ERROR_FAILED,
 				"the lock file %s is not a regular file; remove it", path);
-	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
-		if (errno == EWOULDBLOCK)
-			return fail_held(fd, doing, f);
-		return fail_errno(f, errno, "cannot lock %s", path);
-	}
-	*ret_fd = TAKE_FD(fd);
-	return 0;
+	r = lock_fd(fd, doing, f);
+	if (r >= 0)
+		*ret_fd = TAKE_FD(fd);
+	return r;
 }

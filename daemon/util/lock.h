@@ -13,3 +13,6 @@
  * @doing is what it does ("is measuring on this machine").
  */
 int lock_take(const char *path, const char *doing, int *ret_fd, struct fail *f);
+
+/* The same on a file that is open. */
+int lock_fd(int fd, const char *doing, struct fail *f);
