@@ -210,6 +210,23 @@ bool record_decode(const uint8_t body[RING_BODY_SIZE], struct record *ret)
 	return true;
 }
 
+void record_read_key(const uint8_t body[RING_BODY_SIZE], struct record_key *ret)
+{
+	*ret = (struct record_key){
+		.kind = body[AT_KIND - RING_BODY],
+		.arm = get16(body, AT_ARM),
+		.waker = get32(body, AT_WAKER),
+		.wakee = get32(body, AT_WAKEE),
+		.realtime_ns = get64(body, AT_REALTIME),
+		.job = get64(body, AT_JOB),
+		.experiment = get64(body, AT_EXPERIMENT),
+		.parameters = get64(body, AT_PARAMETERS),
+		.fingerprint = get64(body, AT_FINGERPRINT),
+		.benchmark = (const char *)body + AT_BENCHMARK - RING_BODY,
+		.class_id = (const char *)body + AT_CLASS - RING_BODY,
+	};
+}
+
 uint16_t record_unit(const char *name)
 {
 	for (size_t i = 1; i < ELEMENTSOF(units); i++)

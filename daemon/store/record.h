@@ -85,6 +85,16 @@ void record_encode(const struct record *r, uint8_t body[RING_BODY_SIZE]);
 /* False for a kind that this program does not know, of which only the kind is filled in. */
 bool record_decode(const uint8_t body[RING_BODY_SIZE], struct record *ret);
 
+/* What records are chosen by, read where they lie: texts belong to @body, and need not end in a NUL. */
+struct record_key {
+	uint8_t kind;
+	uint16_t arm;
+	uint32_t waker, wakee;
+	uint64_t realtime_ns, job, experiment, parameters, fingerprint;
+	const char *benchmark, *class_id; /* of RECORD_BENCHMARK and RECORD_CLASS bytes */
+};
+void record_read_key(const uint8_t body[RING_BODY_SIZE], struct record_key *ret);
+
 /* The code of a unit's name, or 0 for one that has none yet; and back ("?" for an unknown code). */
 uint16_t record_unit(const char *name);
 const char *record_unit_name(uint16_t code);

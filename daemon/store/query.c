@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A scan over the ring in the order of sequences.
+ */
+#include "store/query.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <string.h>
+
+#define PIECE_SLOTS 512 /* 256 KiB: fits the second cache level */
+
+static uint64_t sequence_of(const uint8_t *record)
+{
+	uint64_t sequence;
+
+	memcpy(&sequence, record, sizeof(sequence));
+	return le64toh(sequence);
+}
+
+/* By the bytes alone: most records are passed by, and need no decoding. */
+static bool fits(const uint8_t *body, const struct query_filter *q)
+{
+	struct record_key key;
+
+	record_read_key(body, &key);
+	return (q->kinds == 0 || (key.kind < 32 && q->kinds >> key.kind & 1)) &&
+	       key.realtime_ns >= q->since_ns &&
+	       (q->until_ns == 0 || key.realtime_ns < q->until_ns) &&
+	       (!q->benchmark || strncmp(key.benchmark, q->benchmark, RECORD_BENCHMARK) == 0) &&
+	       (!q->class_id || strncmp(key.class_id, q->class_id, RECORD_CLASS) == 0) &&
+	       (!q->by_pair || (key.waker == q->waker && key.wakee == q->wakee)) &&
+	       (q->job == 0 || key.job == q->job) &&
+	       (q->experiment == 0 || key.experiment == q->experiment) &&
+	       (q->fingerprint == 0 || key.fingerprint == q->fingerprint) &&
+	       (q->parameters == 0 || key.parameters == q->parameters) &&
+	       (q->arm < 0 || key.arm == q->arm);
+}
+
+struct page {
+	const struct ring *ring;
+	const struct query_filter *filter;
+	uint64_t limit;
+	query_visit visit;
+	void *userdata;
+	struct query_counts counts;
+};
+
+/* One slot that should hold @sequence. What lies there of another lap was visited, or will not be. */
+static int look(struct page *p, uint64_t sequence, const uint8_t *slot)
+{
+	struct record record;
+
+	if (sequence_of(slot) != sequence || !fits(slot + RING_BODY, p->filter))
+		return 0;
+	if (ring_check(p->ring, sequence % ring_slots(p->ring), slot) != sequence) {
+		p->counts.rotten++;
+		return 0;
+	}
+	if (!record_decode(slot + RING_BODY, &record))
+		return 0;
+	record.sequence = sequence;
+	p->counts.fitting++;
+	return p->visit(&record, p->userdata);
+}
+
+int query_page(const struct ring *r, const struct query_filter *filter, uint64_t *cursor,
+	       uint64_t limit, query_visit visit, void *userdata, struct query_counts *ret,
+	       struct fail *f)
+{
+	_cleanup_free_ uint8_t *buffer = malloc((size_t)PIECE_SLOTS * RING_RECORD);
+	struct page page = { .ring = r,
+			     .filter = filter,
+			     .limit = limit ? limit : UINT64_MAX,
+			     .visit = visit,
+			     .userdata = userdata };
+	uint64_t at = MAX_OF(*cursor, ring_first(r)), end = ring_next(r);
+	int e = 0;
+
+	if (!buffer)
+		return fail_oom(f);
+	while (at < end && page.counts.fitting < page.limit && e >= 0) {
+		uint64_t slot = at % ring_slots(r);
+		long n = ring_read_slots(r, slot, buffer, MIN_OF(end - at, (uint64_t)PIECE_SLOTS));
+
+		if (n <= 0)
+			return fail_set(f, SCHEDLAB_ERROR_STORE_UNAVAILABLE,
+					"cannot read the store: %s", strerror((int)-n));
+		for (long i = 0; i < n && page.counts.fitting < page.limit && e >= 0; i++, at++)
+			e = look(&page, at, buffer + i * RING_RECORD);
+	}
+	*cursor = at;
+	*ret = page.counts;
+	return e;
+}
