@@ -37,10 +37,22 @@ def test(function):
     return function
 
 
+class Ended(BaseException):
+    """We are told to end: what a test has started and mounted goes first."""
+
+
+def _end(*unused):
+    raise Ended
+
+
 def run():
     failed = 0
     only = sys.argv[1:]
     chosen = [t for t in _tests if not only or t.__name__ in only]
+    for name in set(only) - {t.__name__ for t in _tests}:
+        sys.exit(f"there is no test {name}")
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _end)
     for number, function in enumerate(chosen, 1):
         name = function.__name__.replace("_", " ")
         try:
@@ -48,7 +60,7 @@ def run():
             print(f"ok {number} - {name}")
         except Skip as reason:
             print(f"ok {number} - {name} # SKIP {reason}")
-        except Exception:  # whatever it was: the test has failed
+        except (Exception, SystemExit):  # whatever it was: the test has failed
             failed += 1
             print("# " + traceback.format_exc().replace("\n", "\n# "))
             print(f"not ok {number} - {name}")

@@ -32,6 +32,7 @@ def sysroot(arch):
     name = hashlib.sha256(" ".join([arch, week, *DEV]).encode()).hexdigest()[:16]
     path = os.path.join(cache(), f"{arch}-sysroot-{name}")
     if os.path.isdir(path):
+        os.utime(path)
         return path
     os.makedirs(cache(), exist_ok=True)
     unfinished = f"{path}.{os.getpid()}"
@@ -45,6 +46,7 @@ def sysroot(arch):
         shutil.rmtree(unfinished, ignore_errors=True)
         raise Unbuildable(f"the sysroot cannot be built:\n{done.stderr[-2000:]}")
     relink(unfinished)
+    os.utime(unfinished)
     os.rename(unfinished, path)
     return path
 

@@ -110,7 +110,8 @@ def _ppc64el(guest, place):
 def qemu(guest, image, share, place):
     """The command that boots @guest from @image; @place is for files of its own."""
     make = {"amd64": _x86, "arm64": _arm64, "ppc64el": _ppc64el}[guest.arch]
-    return make(guest, place) + [
+    # Whoever kills us ends it too.
+    return ["setpriv", "--pdeathsig", "KILL", *make(guest, place),
         "-nodefaults", "-no-reboot", "-display", "none", "-m", str(guest.memory), "-smp", guest.smp,
         "-kernel", os.path.join(image, "vmlinuz"), "-initrd", os.path.join(image, "root.cpio"),
         "-append", command_line(guest), "-serial", "file:" + os.path.join(share, "console.txt"),

@@ -10,6 +10,7 @@ import hashlib
 import os
 import re
 import shutil
+import signal
 import subprocess
 import time
 
@@ -51,22 +52,56 @@ def forget_old(place):
         shutil.rmtree(path, ignore_errors=True)
 
 
+FILES = ("vmlinuz", "root.cpio")
+
+
+def _sizes(path):
+    return " ".join(str(os.path.getsize(os.path.join(path, name))) for name in FILES)
+
+
+def write_sizes(path):
+    with open(os.path.join(path, "sizes"), "w", encoding="utf-8") as out:
+        out.write(_sizes(path))
+
+
+def is_whole(path):
+    """Whether the files are as they were built: a disk may have been full, or somebody cleaned up."""
+    try:
+        with open(os.path.join(path, "sizes"), encoding="utf-8") as file:
+            return file.read() == _sizes(path)
+    except OSError:
+        return False
+
+
+def run_group(command, unfinished):
+    """(status, what it said). Where we are told to end, all that it started ends too."""
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          start_new_session=True) as process:
+        try:
+            said, _ = process.communicate()
+            return process.returncode, said
+        except BaseException:
+            os.killpg(process.pid, signal.SIGTERM)
+            process.wait()
+            shutil.rmtree(unfinished, ignore_errors=True)
+            raise
+
+
 def image(guest):
     """The directory with vmlinuz and root.cpio for @guest; built where it is not there yet."""
     place = cache()
     path = os.path.join(place, f"{guest.arch}-{key(guest)}")
-    if os.path.exists(os.path.join(path, "root.cpio")):
+    if is_whole(path):
         os.utime(path)
         return path
     os.makedirs(place, exist_ok=True)
     unfinished = f"{path}.{os.getpid()}"
     start = time.monotonic()
-    done = subprocess.run([SCRIPT, guest.arch, guest.kernel, guest.suite, unfinished],
-                          capture_output=True, text=True, check=False)
-    if done.returncode != 0:
+    status, said = run_group([SCRIPT, guest.arch, guest.kernel, guest.suite, unfinished], unfinished)
+    if status != 0:
         shutil.rmtree(unfinished, ignore_errors=True)
-        raise Unbuildable("the image cannot be built:\n"
-                          + "\n".join((done.stdout + done.stderr).splitlines()[-20:]))
+        raise Unbuildable("the image cannot be built:\n" + "\n".join(said.splitlines()[-20:]))
+    write_sizes(unfinished)
     shutil.rmtree(path, ignore_errors=True)
     os.rename(unfinished, path)
     print(f"# image for {guest.name} built in {time.monotonic() - start:.0f} s", flush=True)

@@ -8,7 +8,7 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "../tools"))
-from tap import contains, equal, run, test
+from tap import Directory, contains, equal, run, test
 
 
 def rig(*scenarios):
@@ -29,15 +29,40 @@ def rig(*scenarios):
 
 @test
 def what_fails_hangs_or_warns():
-    status, said = rig("exits-1", "hangs", "passes", "warns")
+    status, said = rig("crashes", "exits-1", "hangs", "leaves-a-child", "looks-for-it", "passes", "warns")
     equal(status, 1)
     equal({name: good for name, (good, _) in said.items()},
-          {"install": True, "exits-1": False, "hangs": False, "passes": True, "warns": True,
-           "no kernel warning": False})
+          {"install": True, "crashes": True, "exits-1": False, "hangs": False, "leaves-a-child": True,
+           "looks-for-it": True, "passes": True, "warns": True, "no kernel warning": False})
+    contains(said["no kernel warning"][1], "SEGV")
     contains(said["exits-1"][1], "said before the end")
     contains(said["hangs"][1], "said before the hang")
     contains(said["hangs"][1], "the scenario did not end within 2 s")
     contains(said["no kernel warning"][1], "at kernel/sched/core.c:1 made up")
+
+
+@test
+def scenarios_that_would_not_run_are_refused():
+    for name, text, says in (("Boot~", "", "is named by small letters"),
+                             ("install", "", "and not 'install'"),
+                             ("typo", "# guests: idel", "there is no guest 'idel'"),
+                             ("none", "# guests:", "there is no guest ''"),
+                             ("late", "# timeout: ten", "'ten' is no number of seconds")):
+        with Directory() as d:
+            d.file(name, "#!/bin/sh\n" + text + "\n", 0o755)
+            done = subprocess.run([os.path.join(HERE, "run"), "--scenarios-in", d.path],
+                                  capture_output=True, text=True, check=False)
+            equal(done.returncode, 1, done.stdout)
+            contains(done.stderr, says)
+    with Directory() as d:
+        d.file("plain", "#!/bin/sh\n", 0o644)
+        done = subprocess.run([os.path.join(HERE, "run"), "--scenarios-in", d.path],
+                              capture_output=True, text=True, check=False)
+        contains(done.stderr, "a scenario is an executable file")
+    done = subprocess.run([os.path.join(HERE, "run"), "--guest", "noidle", "idle-states"],
+                          capture_output=True, text=True, check=False)
+    equal(done.returncode, 1)
+    contains(done.stderr, "there is nothing to run")
 
 
 @test
