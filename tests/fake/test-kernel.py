@@ -102,6 +102,14 @@ def errors_on_request():
             equal(write(kernel, FEATURES, "NO_TTWU_QUEUE"), name)
             contains(kernel.read(FEATURES), " TTWU_QUEUE ")
             equal(write(kernel, FEATURES, "TTWU_QUEUE"), None)
+        # Readers do not meet it, and do not use it up.
+        kernel.control(f"fault {FEATURES} open EROFS 1")
+        contains(kernel.read(FEATURES), " TTWU_QUEUE ")
+        equal(write(kernel, FEATURES, "NO_TTWU_QUEUE"), "EROFS")
+        # What is for all files is not for the control file.
+        kernel.control("fault * write EIO")
+        equal(write(kernel, FEATURES, "NO_TTWU_QUEUE"), "EIO")
+        kernel.control("clear")
         kernel.control("fault /sys/kernel/debug/* open EROFS")
         equal(write(kernel, FEATURES, "NO_TTWU_QUEUE"), "EROFS")
         contains(kernel.read(FEATURES), " TTWU_QUEUE ")
@@ -115,7 +123,14 @@ def errors_on_request():
         except OSError as e:
             equal(e.errno, errno.EIO)
         contains(kernel.read(FEATURES), "NO_TTWU_QUEUE")
-        for bad in ("fault", f"fault {FEATURES} write EBOGUS", f"fault {FEATURES} look EIO", "bogus",
+        try:
+            kernel.control("fault /no/such/file write EIO")
+            raise AssertionError("a pattern that fits nothing is taken")
+        except OSError as e:
+            equal(e.errno, errno.ENOENT)
+        for bad in ("fault", "offline foo", "offline cpu3", "wake cpu3 1 1", "wake 3 x y", "clear now",
+                    f"text {FEATURES} x", "set /dev/cpu_dma_latency 5", f"fault {FEATURES} write EIO 1 2",
+                    f"fault {FEATURES} write EBOGUS", f"fault {FEATURES} look EIO", "bogus",
                     "block x", "set x", f"fault {FEATURES} write EIO x", f"unstick {FEATURES} 0", "foreign x 1", "wake 1", "lockdown full"):
             try:
                 kernel.control(bad)
@@ -163,10 +178,22 @@ def a_file_that_vanishes():
                 action()
                 raise AssertionError("what has vanished answers")
             except OSError as e:
-                equal(e.errno, errno.ENODEV)
-        os.close(fd)
+                equal(e.errno, errno.EIO)
         kernel.control(f"appear {FEATURES}")
         contains(kernel.read(FEATURES), "TTWU_QUEUE")
+        # It is another file now.
+        try:
+            os.read(fd, 10)
+            raise AssertionError("what has vanished answers")
+        except OSError as e:
+            equal(e.errno, errno.EIO)
+        os.close(fd)
+        # What has vanished does not come back with a CPU.
+        topology = "/sys/devices/system/cpu/cpu2/topology"
+        kernel.control("vanish " + topology)
+        kernel.control("offline 3")
+        kernel.control("online 3")
+        equal(os.path.exists(kernel.path(topology)), False)
         kernel.control("vanish /sys/kernel/debug")
         equal(os.path.exists(kernel.path(FEATURES)), False)
 
@@ -184,6 +211,43 @@ def others_write_too():
         text = kernel.read(FEATURES)
         time.sleep(0.05)
         equal(kernel.read(FEATURES), text)
+
+
+@test
+def machines_that_begin_with_a_cpu_offline():
+    with FakeKernel("offline-zero") as kernel:
+        equal(kernel.read("/sys/devices/system/cpu/online"), "1-7\n")
+        equal(os.path.exists(kernel.path("/sys/devices/system/cpu/cpu0/topology")), False)
+        equal(write(kernel, "/sys/devices/system/cpu/cpu0/online", "1"), None)
+        equal(kernel.read("/sys/devices/system/cpu/online"), "0-7\n")
+
+
+@test
+def other_texts_and_the_log():
+    with FakeKernel("guest") as kernel:
+        kernel.control("text /proc/sys/kernel/random/boot_id 1234-5678")
+        equal(kernel.read("/proc/sys/kernel/random/boot_id"), "1234-5678\n")
+        kernel.control("text /proc/sys/kernel/random/boot_id 9")
+        equal(kernel.read("/proc/sys/kernel/random/boot_id"), "9\n")
+        fd = os.open(kernel.path("/dev/cpu_dma_latency"), os.O_RDWR)
+        os.write(fd, (256).to_bytes(4, "little"))
+        os.close(fd)
+        equal(kernel.writes(), [("/dev/cpu_dma_latency", "256")])
+
+
+@test
+def nothing_is_made_or_removed():
+    with FakeKernel("guest") as kernel:
+        for action, name in (
+                (lambda: os.mkdir(kernel.path("/new")), "EPERM"),
+                (lambda: os.unlink(kernel.path(FEATURES)), "EPERM"),
+                (lambda: os.rename(kernel.path(FEATURES), kernel.path("/new")), "EPERM"),
+                (lambda: os.open(kernel.path("/new"), os.O_CREAT | os.O_WRONLY), "EACCES")):
+            try:
+                action()
+                raise AssertionError("it was done")
+            except OSError as e:
+                equal(errno.errorcode[e.errno], name)
 
 
 @test

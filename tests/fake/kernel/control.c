@@ -13,11 +13,13 @@
  *   offline CPU, online CPU
  *   wake CPU TIMES MICROSECONDS                   it wakes so often, after sleeping so long
  *   lockdown none|integrity
+ *   text PATH WORD...                             the text of a file that is not made here (/proc/...)
  *
  * PATTERN is for fnmatch(3), over whole paths. A command that is none is EINVAL. Each line that is read
  * is one write that changed this kernel: "NUMBER UID PID PATH VALUE", in their order.
  */
 #include <errno.h>
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -50,12 +52,22 @@ static const struct {
 	{ "ERANGE", ERANGE }, { "EAGAIN", EAGAIN },
 };
 
-void control_note(struct kernel *k, const struct node *n, uid_t uid, pid_t pid, const char *data)
+void control_note(struct kernel *k, const struct node *n, uid_t uid, pid_t pid, const char *data,
+		  size_t size)
 {
 	char path[512];
 
 	tree_path(n, path, sizeof(path));
 	fprintf(k->audit->out, "%ju %u %d %s ", (uintmax_t)++k->audit->number, uid, (int)pid, path);
+	/* Four bytes are a binary number there. */
+	if (n->ops == &dma_latency_ops && size == sizeof(int32_t)) {
+		int32_t us;
+
+		memcpy(&us, data, sizeof(us));
+		fprintf(k->audit->out, "%d\n", us);
+		(void)fflush(k->audit->out);
+		return;
+	}
 	for (; *data; data++)
 		if (*data != '\n')
 			fputc(*data >= ' ' && *data < 0x7f ? *data : '?', k->audit->out);
@@ -93,10 +105,36 @@ static int times(char *const words[], size_t n, size_t at)
 	return n > at ? number(words[at]) : -1;
 }
 
+struct match {
+	const char *pattern;
+	bool found;
+};
+static struct match match;
+
+static void look_at(struct kernel *k, struct node *n)
+{
+	char path[512];
+
+	(void)k;
+	tree_path(n, path, sizeof(path));
+	match.found |= fnmatch(match.pattern, path, 0) == 0;
+}
+
+/* A pattern that fits nothing is a mistake of the test's. */
+static bool fits_any(struct kernel *k, const char *pattern)
+{
+	match = (struct match){ .pattern = pattern };
+	tree_each(k->root, look_at, k);
+	return match.found;
+}
+
 static int do_fault(struct kernel *k, char *const words[], size_t n)
 {
 	static const char *const ops[] = { "open", "read", "write" };
-	int error = n > 3 ? error_of(words[3]) : 0;
+	int error = n == 4 || n == 5 ? error_of(words[3]) : 0;
+
+	if (error && !fits_any(k, words[1]))
+		return -ENOENT;
 
 	for (int op = 0; op < 3 && error; op++)
 		if (strcmp(words[2], ops[op]) == 0)
@@ -106,20 +144,23 @@ static int do_fault(struct kernel *k, char *const words[], size_t n)
 
 static int do_block(struct kernel *k, char *const words[], size_t n)
 {
-	return n < 3 || number(words[2]) <= 0
+	return n < 3 || n > 4 || number(words[2]) <= 0 || !fits_any(k, words[1])
 		       ? -EINVAL
 		       : fault_add(k, FAULT_BLOCK, words[1], number(words[2]), times(words, n, 3));
 }
 
 static int do_unstick(struct kernel *k, char *const words[], size_t n)
 {
-	return n < 2 ? -EINVAL : fault_add(k, FAULT_UNSTICK, words[1], 1, times(words, n, 2));
+	return n < 2 || n > 3 || !fits_any(k, words[1])
+		       ? -EINVAL
+		       : fault_add(k, FAULT_UNSTICK, words[1], 1, times(words, n, 2));
 }
 
 static int do_clear(struct kernel *k, char *const words[], size_t n)
 {
 	(void)words;
-	(void)n;
+	if (n != 1)
+		return -EINVAL;
 	fault_clear(k);
 	return 0;
 }
@@ -147,7 +188,9 @@ static int do_vanish(struct kernel *k, char *const words[], size_t n)
 
 	if (!node)
 		return n == 2 ? -ENOENT : -EINVAL;
-	node->hidden = strcmp(words[0], "vanish") == 0;
+	node->vanished = strcmp(words[0], "vanish") == 0;
+	if (node->vanished)
+		tree_renew(node);
 	return 0;
 }
 
@@ -158,6 +201,7 @@ static int do_set(struct kernel *k, char *const words[], size_t n)
 
 	if (!node)
 		return n == 3 ? -ENOENT : -EINVAL;
+	k->caller = 0;
 	r = kernel_write(k, node, words[2], strlen(words[2]));
 	return r < 0 ? r : 0;
 }
@@ -175,6 +219,7 @@ static void *run_foreign(void *userdata)
 			(void)pthread_mutex_unlock(&k->lock);
 			return NULL;
 		}
+		k->caller = 0;
 		(void)kernel_write(k, f->node, f->values[i], strlen(f->values[i]));
 		(void)pthread_mutex_unlock(&k->lock);
 		(void)nanosleep(&pause, NULL);
@@ -219,18 +264,56 @@ static int do_foreign(struct kernel *k, char *const words[], size_t n)
 	return f->running ? 0 : -EAGAIN;
 }
 
+/* A CPU's number, and nothing else. */
+static bool is_cpu(const char *word, uint32_t *ret)
+{
+	uint64_t value;
+
+	if (*word < '0' || *word > '9' || parse_unsigned(word, 10, KERNEL_CPUS_MAX, &value) < 0)
+		return false;
+	*ret = (uint32_t)value;
+	return true;
+}
+
 static int do_hotplug(struct kernel *k, char *const words[], size_t n)
 {
-	return n == 2 ? hotplug_set(k, (uint32_t)strtoul(words[1], NULL, 10),
-				    strcmp(words[0], "online") == 0)
-		      : -EINVAL;
+	uint32_t cpu;
+
+	return n == 2 && is_cpu(words[1], &cpu)
+		       ? hotplug_set(k, cpu, strcmp(words[0], "online") == 0)
+		       : -EINVAL;
 }
 
 static int do_wake(struct kernel *k, char *const words[], size_t n)
 {
-	return n == 4 ? idle_wake(k, (uint32_t)strtoul(words[1], NULL, 10),
-				  strtoull(words[2], NULL, 10), strtoull(words[3], NULL, 10))
-		      : -EINVAL;
+	uint32_t cpu;
+	int times = n == 4 ? number(words[2]) : 0, us = n == 4 ? number(words[3]) : 0;
+
+	return times > 0 && us > 0 && is_cpu(words[1], &cpu)
+		       ? idle_wake(k, cpu, (uint64_t)times, (uint64_t)us)
+		       : -EINVAL;
+}
+
+/* A file that nothing here makes: its text, until it is given another. */
+static int do_text(struct kernel *k, char *const words[], size_t n)
+{
+	struct node *node = n >= 3 ? tree_find(k->root, words[1]) : NULL;
+	char *text = NULL;
+	size_t size;
+	FILE *out;
+
+	if (n < 3 || *words[1] != '/' || (node && (node->ops || S_ISDIR(node->mode))))
+		return -EINVAL;
+	if (!node)
+		node = tree_add(k->root, words[1], S_IFREG | 0444, NULL, NO_CPU, 0);
+	out = open_memstream(&text, &size);
+	for (size_t i = 2; out && i < n; i++)
+		fprintf(out, "%s%s", words[i], i + 1 < n ? " " : "\n");
+	if (!out || fclose(out) != 0)
+		return -ENOMEM;
+	free(node->text);
+	node->text = text;
+	return 0;
 }
 
 static int do_lockdown(struct kernel *k, char *const words[], size_t n)
@@ -245,10 +328,11 @@ static const struct {
 	const char *name;
 	int (*run)(struct kernel *k, char *const words[], size_t n);
 } commands[] = {
-	{ "fault", do_fault },    { "block", do_block },     { "unstick", do_unstick },
-	{ "clear", do_clear },    { "vanish", do_vanish },   { "appear", do_vanish },
-	{ "set", do_set },        { "foreign", do_foreign }, { "offline", do_hotplug },
-	{ "online", do_hotplug }, { "wake", do_wake },       { "lockdown", do_lockdown },
+	{ "fault", do_fault },       { "block", do_block },     { "unstick", do_unstick },
+	{ "clear", do_clear },       { "vanish", do_vanish },   { "appear", do_vanish },
+	{ "set", do_set },           { "foreign", do_foreign }, { "offline", do_hotplug },
+	{ "online", do_hotplug },    { "text", do_text },       { "wake", do_wake },
+	{ "lockdown", do_lockdown },
 };
 
 static int run_line(struct kernel *k, char *line)

@@ -48,15 +48,16 @@ void fault_clear(struct kernel *k)
 	}
 }
 
-int fault_take(struct kernel *k, enum fault_op op, const struct node *n)
+int fault_take(struct kernel *k, enum fault_op op, const struct node *n, bool writes)
 {
 	char path[512];
 
-	if (!k->faults)
+	if (!k->faults || strcmp(n->name, ".control") == 0)
 		return 0;
 	tree_path(n, path, sizeof(path));
 	for (struct fault *f = k->faults; f; f = f->next) {
-		if (f->op != op || f->count == 0 || fnmatch(f->pattern, path, 0) != 0)
+		if (f->op != op || f->count == 0 || fnmatch(f->pattern, path, 0) != 0 ||
+		    (f->value == -EROFS && !writes))
 			continue;
 		if (f->count > 0)
 			f->count--;

@@ -148,8 +148,10 @@ static void mark_set(struct kernel *k, struct node *n)
 
 static void hide_those_that_go(struct kernel *k, struct node *n)
 {
-	if (n->goes)
-		n->hidden = !k->online[n->cpu];
+	if (!n->goes || n->hidden == !k->online[n->cpu])
+		return;
+	n->hidden = !k->online[n->cpu];
+	tree_renew(n);
 }
 
 int hotplug_set(struct kernel *k, uint32_t cpu, bool online)
@@ -186,6 +188,27 @@ static void mark_going(struct kernel *k, uint32_t cpu)
 			continue;
 		n->goes = true;
 		n->cpu = cpu;
+		n->hidden = !k->online[cpu];
+	}
+}
+
+/* The tree may say that some are offline. */
+static void take_online(struct kernel *k, const struct node *n)
+{
+	const char *text = n && n->text ? n->text : "";
+
+	if (*text < '0' || *text > '9')
+		return;
+	memset(k->online, 0, sizeof(k->online));
+	while (*text >= '0' && *text <= '9') {
+		char *end;
+		unsigned long first = strtoul(text, &end, 10), last = first;
+
+		if (*end == '-')
+			last = strtoul(end + 1, &end, 10);
+		for (unsigned long cpu = first; cpu <= last && cpu < k->n_cpus; cpu++)
+			k->online[cpu] = k->present[cpu];
+		text = *end == ',' ? end + 1 : end;
 	}
 }
 
@@ -208,6 +231,7 @@ int hotplug_add(struct kernel *k)
 	}
 	if (k->n_cpus == 0)
 		return -ENOENT;
+	take_online(k, tree_find(k->root, CPU_DIR "/online"));
 	tree_each(k->root, mark_set, k);
 	tree_add(k->root, CPU_DIR "/online", S_IFREG | 0444, &online_ops, NO_CPU, 0);
 	tree_add(k->root, CPU_DIR "/offline", S_IFREG | 0444, &offline_ops, NO_CPU, 0);
@@ -215,7 +239,8 @@ int hotplug_add(struct kernel *k)
 		char path[96];
 
 		(void)snprintf(path, sizeof(path), CPU_DIR "/cpu%u/online", cpu);
-		if (k->present[cpu] && cpu > 0)
+		/* One that is offline at the beginning can come. */
+		if (k->present[cpu] && (cpu > 0 || !k->online[0]))
 			tree_add(k->root, path, S_IFREG | 0644, &cpu_ops, cpu, 0);
 		if (k->present[cpu])
 			mark_going(k, cpu);

@@ -37,6 +37,7 @@ struct idle_cpu {
 	bool disabled[STATES_MAX];
 	uint32_t now; /* the state it sleeps in */
 	uint64_t since_ns;
+	struct node *directory;
 };
 
 struct idle {
@@ -95,13 +96,23 @@ int idle_wake(struct kernel *k, uint32_t cpu, uint64_t times, uint64_t slept_us)
 	return 0;
 }
 
+void idle_kick(struct kernel *k)
+{
+	for (uint32_t cpu = 0; k->idle && k->idle->n_states > 0 && cpu < k->n_cpus; cpu++)
+		if (k->present[cpu] && k->online[cpu])
+			(void)idle_wake(k, cpu, 1, 0);
+}
+
 void idle_hotplug(struct kernel *k, uint32_t cpu, bool online)
 {
 	if (!k->idle || !online)
 		return;
 	/* haltpoll registers its device anew: all that it had is gone. */
 	if (k->haltpoll)
-		memset(&k->idle->cpus[cpu], 0, sizeof(k->idle->cpus[cpu]));
+		k->idle->cpus[cpu] = (struct idle_cpu){ .directory = k->idle->cpus[cpu].directory };
+	/* Others keep their values, in new files. */
+	if (k->idle->cpus[cpu].directory)
+		tree_renew(k->idle->cpus[cpu].directory);
 	enter(k, cpu);
 }
 
@@ -125,6 +136,9 @@ static int write_disable(struct kernel *k, const struct node *n, const char *dat
 	uint64_t value;
 	int r = parse_unsigned(data, 0, UINT32_MAX, &value);
 
+	/* The only one here that asks for a capability of the writer, not of the opener. */
+	if (k->caller != 0 && k->caller != k->owner)
+		return -EPERM;
 	if (r < 0)
 		return r;
 	k->idle->cpus[n->cpu].disabled[n->index] = value != 0;
@@ -140,9 +154,12 @@ static void read_governor(struct kernel *k, const struct node *n, FILE *out)
 static int write_governor(struct kernel *k, const struct node *n, const char *data, size_t size)
 {
 	static const char *const governors[] = { "ladder", "menu" };
-	size_t length = strcspn(data, "\n");
+	size_t length;
 
 	(void)n;
+	/* One word: blanks before it and words behind it do not matter. */
+	data += strspn(data, " \t\n");
+	length = strcspn(data, " \t\n");
 	for (size_t i = 0; i < 2; i++) {
 		if (strlen(governors[i]) != length || strncmp(governors[i], data, length) != 0)
 			continue;
@@ -211,6 +228,8 @@ static void add_cpu(struct kernel *k, uint32_t cpu)
 	n = tree_find(k->root, path);
 	n->cpu = cpu;
 	n->goes = k->haltpoll;
+	n->hidden = n->goes && !k->online[cpu];
+	k->idle->cpus[cpu].directory = n;
 	enter(k, cpu);
 }
 

@@ -8,6 +8,10 @@
  * tests/fake/conformance.py holds this and the real one to the same checks.
  *
  * One lock guards all of it; a fault that blocks sleeps outside of it.
+ *
+ * Where it is known to differ: a domain's levels do not change with the CPUs that are online; 6.12 scales
+ * base_slice_ns one hotplug late; writev(2) is one write; a descriptor of /dev/cpu_dma_latency is released
+ * a moment after close(2); a blocked write blocks other writers of the same file; fair_server is not there.
  */
 #pragma once
 
@@ -40,8 +44,10 @@ struct node {
 	const struct file_ops *ops;
 	uint32_t cpu;    /* whose file it is */
 	uint32_t index;  /* which of its kind */
-	bool hidden;     /* as if it were not there: by a fault, or as its CPU is offline */
+	bool vanished;   /* as if it were not there: by a fault */
+	bool hidden;     /* the same, as its CPU is offline, or nobody is verbose */
 	bool goes;       /* hidden while its CPU is offline */
+	uint32_t life;   /* counts how often it was made anew: who has it open has the old one */
 	bool is_cpu_set; /* a list or mask that holds online CPUs only */
 };
 
@@ -50,6 +56,7 @@ struct kernel {
 	pthread_mutex_t lock;
 	struct node *root;
 	uid_t owner;   /* of all files; it is root to this kernel */
+	uid_t caller;  /* who writes now */
 	bool lockdown; /* integrity: no debugfs file with a write bit can be opened */
 	bool is_6_12;  /* instead of 6.1 */
 	bool old_path; /* features at the root of debugfs, as before 5.13 */
@@ -73,6 +80,7 @@ struct node *tree_find(struct node *root, const char *path); /* hidden ones are 
 struct node *tree_add(struct node *root, const char *path, mode_t mode, const struct file_ops *ops,
 		      uint32_t cpu, uint32_t index); /* makes the directories too */
 void tree_path(const struct node *n, char *buffer, size_t size);
+void tree_renew(struct node *from); /* all below it is another file from now on */
 void tree_each(struct node *from, void (*visit)(struct kernel *k, struct node *n),
 	       struct kernel *k);
 
@@ -85,6 +93,7 @@ void knobs_print_debug(struct kernel *k, FILE *out);
 /* idle.c: cpuidle */
 int idle_add(struct kernel *k);
 void idle_hotplug(struct kernel *k, uint32_t cpu, bool online);
+void idle_kick(struct kernel *k); /* all CPUs leave what they sleep in, and choose anew */
 int idle_wake(struct kernel *k, uint32_t cpu, uint64_t times, uint64_t slept_us);
 /* latency.c: /dev/cpu_dma_latency, and power/pm_qos_resume_latency_us of each CPU */
 extern const struct file_ops dma_latency_ops;
@@ -101,11 +110,13 @@ void hotplug_filter(const struct kernel *k, const struct node *n, FILE *out);
 enum fault_op { FAULT_OPEN, FAULT_READ, FAULT_WRITE, FAULT_BLOCK, FAULT_UNSTICK };
 int fault_add(struct kernel *k, enum fault_op op, const char *pattern, int value, int count);
 void fault_clear(struct kernel *k);
-/* 0, or the value of a fault that is due, which is used up. */
-int fault_take(struct kernel *k, enum fault_op op, const struct node *n);
+/* 0, or the value of a fault that is due, which is used up. @writes: it is opened for writing; EROFS meets
+ * nobody else. The control file has no faults. */
+int fault_take(struct kernel *k, enum fault_op op, const struct node *n, bool writes);
 /* control.c: /.control, by which tests act on this kernel */
 int control_add(struct kernel *k);
-void control_note(struct kernel *k, const struct node *n, uid_t uid, pid_t pid, const char *data);
+void control_note(struct kernel *k, const struct node *n, uid_t uid, pid_t pid, const char *data,
+		  size_t size);
 /* main.c: a write with all that belongs to it but faults; the lock is held */
 int kernel_write(struct kernel *k, struct node *n, const char *data, size_t size);
 

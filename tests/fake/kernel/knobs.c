@@ -107,9 +107,12 @@ static void read_knob(struct kernel *k, const struct node *n, FILE *out)
 
 static int write_knob(struct kernel *k, const struct node *n, const char *data, size_t size)
 {
+	char buffer[24]; /* simple_attr_write() cuts what is longer */
 	uint64_t value;
-	int r = parse_unsigned(data, 0, UINT64_MAX, &value);
+	int r;
 
+	(void)snprintf(buffer, sizeof(buffer), "%s", data);
+	r = parse_unsigned(buffer, 0, UINT64_MAX, &value);
 	if (r < 0)
 		return r;
 	k->knobs->value[n->index] = (uint32_t)value;
@@ -149,11 +152,13 @@ static void read_preempt(struct kernel *k, const struct node *n, FILE *out)
 static int write_preempt(struct kernel *k, const struct node *n, const char *data, size_t size)
 {
 	char buffer[16], *name = buffer;
+	size_t length;
 
 	(void)n;
 	(void)snprintf(buffer, sizeof(buffer), "%s", data);
 	name += strspn(name, " \t\n");
-	name[strcspn(name, " \t\n")] = '\0';
+	for (length = strlen(name); length > 0 && strchr(" \t\n", name[length - 1]); length--)
+		name[length - 1] = '\0';
 	for (uint32_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
 		if (strcmp(name, modes[i]) != 0)
 			continue;
@@ -165,7 +170,11 @@ static int write_preempt(struct kernel *k, const struct node *n, const char *dat
 
 static void show_domains(struct kernel *k)
 {
-	k->knobs->domains->hidden = k->is_6_12 && !k->knobs->verbose;
+	bool hidden = k->is_6_12 && !k->knobs->verbose;
+
+	if (hidden != k->knobs->domains->hidden)
+		tree_renew(k->knobs->domains);
+	k->knobs->domains->hidden = hidden;
 }
 
 static void read_verbose(struct kernel *k, const struct node *n, FILE *out)
@@ -209,6 +218,7 @@ static const struct file_ops field_ops = { read_field, write_field };
 
 static void add_domains(struct kernel *k, uint32_t cpu)
 {
+	struct node *n;
 	char path[128];
 
 	for (uint32_t level = 0; level < N_LEVELS; level++) {
@@ -229,8 +239,10 @@ static void add_domains(struct kernel *k, uint32_t cpu)
 			abort();
 	}
 	(void)snprintf(path, sizeof(path), DIR "/domains/cpu%u", cpu);
-	tree_find(k->root, path)->goes = true;
-	tree_find(k->root, path)->cpu = cpu;
+	n = tree_find(k->root, path);
+	n->goes = true;
+	n->cpu = cpu;
+	n->hidden = !k->online[cpu];
 }
 
 static void build_domains(struct kernel *k)
@@ -243,6 +255,8 @@ void knobs_hotplug(struct kernel *k)
 {
 	rescale(k);
 	build_domains(k);
+	/* Who has one of their files open has one of a domain that is gone. */
+	tree_renew(k->knobs->domains);
 }
 
 void knobs_print_debug(struct kernel *k, FILE *out)

@@ -71,8 +71,10 @@ int latency_request(struct kernel *k, int handle, const char *data, size_t size)
 		if (r < 0)
 			return r;
 	}
+	/* A negative one is none. */
 	k->latency->handles[handle].asked = true;
-	k->latency->handles[handle].us = (int32_t)value;
+	k->latency->handles[handle].us = value < 0 ? NO_LIMIT : (int32_t)value;
+	idle_kick(k);
 	return (int)size;
 }
 
@@ -84,13 +86,14 @@ static void read_dma(struct kernel *k, const struct node *n, FILE *out)
 	(void)fwrite(&us, sizeof(us), 1, out);
 }
 
-/* Without a descriptor nobody holds it. */
+/* Without a descriptor nobody holds it: not for "set" and "foreign". */
 static int write_dma(struct kernel *k, const struct node *n, const char *data, size_t size)
 {
 	(void)k;
 	(void)n;
 	(void)data;
-	return (int)size;
+	(void)size;
+	return -EINVAL;
 }
 
 static void read_cpu(struct kernel *k, const struct node *n, FILE *out)

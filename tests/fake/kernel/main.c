@@ -22,16 +22,18 @@
 
 #define DEBUGFS     "/sys/kernel/debug"
 #define WRITE_MAX   4096 /* sysfs takes a page at a time */
-#define THREADS_MAX 16
+#define THREADS_MAX 64
 
 static struct kernel kernel = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 /* One open file. */
 struct handle {
 	struct node *node;
-	char *text; /* as it was when reading began */
+	uint32_t life; /* the node's, when it was opened */
+	char *text;    /* as it was when reading began */
 	size_t size;
-	int latency; /* of /dev/cpu_dma_latency; else -1 */
+	size_t written; /* FUSE counts these into the position, the kernel's files do not */
+	int latency;    /* of /dev/cpu_dma_latency; else -1 */
 	struct handle *next, **link;
 };
 
@@ -84,7 +86,7 @@ static int op_readdir(const char *path, void *buffer, fuse_fill_dir_t fill, off_
 	(void)fill(buffer, ".", NULL, 0, 0);
 	(void)fill(buffer, "..", NULL, 0, 0);
 	for (size_t i = 0; n && i < n->n_children; i++)
-		if (!n->children[i]->hidden)
+		if (!n->children[i]->hidden && !n->children[i]->vanished)
 			(void)fill(buffer, n->children[i]->name, NULL, 0, 0);
 	(void)pthread_mutex_unlock(&kernel.lock);
 	return n ? 0 : -ENOENT;
@@ -93,11 +95,9 @@ static int op_readdir(const char *path, void *buffer, fuse_fill_dir_t fill, off_
 /* Lockdown knows modes only: a file of debugfs that could be written cannot even be read. */
 static int may_open(struct node *n, const char *path, int flags)
 {
-	int r = fault_take(&kernel, FAULT_OPEN, n);
 	bool writes = (flags & O_ACCMODE) != O_RDONLY;
+	int r = fault_take(&kernel, FAULT_OPEN, n, writes);
 
-	if (r == -EROFS && !writes)
-		r = 0;
 	if (r < 0)
 		return r;
 	/* What cannot be written cannot be opened for it, by root neither. */
@@ -118,6 +118,7 @@ static int open_node(const char *path, struct fuse_file_info *info)
 	if (!h)
 		return -ENOMEM;
 	h->node = n;
+	h->life = n->life;
 	h->latency = -1;
 	if (n->ops == &dma_latency_ops) {
 		h->latency = latency_open(&kernel);
@@ -134,6 +135,9 @@ static int open_node(const char *path, struct fuse_file_info *info)
 	handles = h;
 	info->fh = (uintptr_t)h;
 	info->direct_io = 1;
+	/* Numbers of debugfs know no positions; its other files know them for readers. */
+	info->nonseekable = is_below(path, DEBUGFS) && n->ops && n->ops->write &&
+			    strcmp(n->name, "features") != 0;
 	return 0;
 }
 
@@ -147,12 +151,18 @@ static int op_open(const char *path, struct fuse_file_info *info)
 	return r;
 }
 
-static bool is_gone(const struct node *n)
+/* The error of a file that is not there any more, or not as it was: what was made anew is another. */
+static int why_gone(const struct handle *h)
 {
-	for (; n; n = n->parent)
-		if (n->hidden)
-			return true;
-	return false;
+	bool gone = h->life != h->node->life;
+	char path[512];
+
+	for (const struct node *n = h->node; n; n = n->parent)
+		gone |= n->hidden || n->vanished;
+	if (!gone)
+		return 0;
+	tree_path(h->node, path, sizeof(path));
+	return is_below(path, DEBUGFS) ? -EIO : -ENODEV;
 }
 
 /* The whole text, made when a reader is at its beginning, as seq_file has it. */
@@ -182,10 +192,13 @@ static int op_read(const char *path, char *buffer, size_t size, off_t offset,
 
 	(void)path;
 	(void)pthread_mutex_lock(&kernel.lock);
-	r = fault_take(&kernel, FAULT_READ, h->node);
-	if (r == 0 && is_gone(h->node))
-		r = -ENODEV;
-	if (r == 0 && offset == 0)
+	r = fault_take(&kernel, FAULT_READ, h->node, true);
+	if (r == 0)
+		r = why_gone(h);
+	if (offset < (off_t)h->written)
+		h->written = 0; /* it has gone to another place meanwhile */
+	offset -= (off_t)h->written;
+	if (r == 0 && (offset == 0 || !h->text))
 		r = make_text(h);
 	if (r == 0 && h->text && (size_t)offset < h->size) {
 		size_t left = h->size - (size_t)offset;
@@ -207,21 +220,21 @@ int kernel_write(struct kernel *k, struct node *n, const char *data, size_t size
 static int write_node(struct handle *h, const char *data, size_t size)
 {
 	const struct fuse_context *context = fuse_get_context();
-	int r = fault_take(&kernel, FAULT_WRITE, h->node);
+	int r = fault_take(&kernel, FAULT_WRITE, h->node, true);
 
+	if (r == 0)
+		r = why_gone(h);
 	if (r < 0)
 		return r;
-	if (is_gone(h->node))
-		return -ENODEV;
-	/* Some settings ask who writes, whatever the file's mode lets in. */
-	if (context->uid != 0 && context->uid != kernel.owner && !(h->node->mode & 0002))
-		return -EPERM;
-	if (fault_take(&kernel, FAULT_UNSTICK, h->node))
+	kernel.caller = context->uid;
+	if (fault_take(&kernel, FAULT_UNSTICK, h->node, true))
 		return (int)size;
 	r = h->latency >= 0 ? latency_request(&kernel, h->latency, data, size)
 			    : kernel_write(&kernel, h->node, data, size);
 	if (r >= 0 && strcmp(h->node->name, ".control") != 0)
-		control_note(&kernel, h->node, context->uid, context->pid, data);
+		control_note(&kernel, h->node, context->uid, context->pid, data, size);
+	if (r > 0)
+		h->written += (size_t)r;
 	return r;
 }
 
@@ -239,7 +252,7 @@ static int op_write(const char *path, const char *buffer, size_t size, off_t off
 	memcpy(data, buffer, size);
 	data[size] = '\0';
 	(void)pthread_mutex_lock(&kernel.lock);
-	block_ms = fault_take(&kernel, FAULT_BLOCK, h->node);
+	block_ms = fault_take(&kernel, FAULT_BLOCK, h->node, true);
 	(void)pthread_mutex_unlock(&kernel.lock);
 	if (block_ms > 0) {
 		struct timespec pause = { block_ms / 1000, block_ms % 1000 * 1000000L };
@@ -259,6 +272,36 @@ static int op_truncate(const char *path, off_t size, struct fuse_file_info *info
 	(void)size;
 	(void)info;
 	return 0;
+}
+
+/* Nothing here can be made or removed. */
+static int op_create(const char *path, mode_t mode, struct fuse_file_info *info)
+{
+	(void)path;
+	(void)mode;
+	(void)info;
+	return -EACCES;
+}
+
+static int op_mkdir(const char *path, mode_t mode)
+{
+	(void)path;
+	(void)mode;
+	return -EPERM;
+}
+
+static int op_unlink(const char *path)
+{
+	(void)path;
+	return -EPERM;
+}
+
+static int op_rename(const char *from, const char *to, unsigned int flags)
+{
+	(void)from;
+	(void)to;
+	(void)flags;
+	return -EPERM;
 }
 
 static int op_release(const char *path, struct fuse_file_info *info)
@@ -286,6 +329,11 @@ static const struct fuse_operations operations = {
 	.write = op_write,
 	.truncate = op_truncate,
 	.release = op_release,
+	.create = op_create,
+	.mkdir = op_mkdir,
+	.unlink = op_unlink,
+	.rmdir = op_unlink,
+	.rename = op_rename,
 };
 
 static int usage(void)

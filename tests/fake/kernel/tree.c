@@ -117,7 +117,7 @@ struct node *tree_find(struct node *root, const char *path)
 		size_t length = strcspn(path, "/");
 
 		n = child(n, path, length);
-		if (n && n->hidden)
+		if (n && (n->hidden || n->vanished))
 			return NULL;
 		path += length;
 	}
@@ -159,6 +159,13 @@ void tree_path(const struct node *n, char *buffer, size_t size)
 	tree_path(n->parent, buffer, size);
 	length = strlen(buffer);
 	(void)snprintf(buffer + length, size - length, "/%s", n->name);
+}
+
+void tree_renew(struct node *from)
+{
+	from->life++;
+	for (size_t i = 0; i < from->n_children; i++)
+		tree_renew(from->children[i]);
 }
 
 void tree_each(struct node *from, void (*visit)(struct kernel *k, struct node *n), struct kernel *k)
