@@ -56,20 +56,65 @@ def nearest(root, pair):
     return "numa"
 
 
+class BadOrder(Exception):
+    """What the orders say means nothing: a test that goes on would pass by accident."""
+
+
+def require(good, what):
+    if not good:
+        raise BadOrder(what)
+
+
+def _feature_holds(root, name, value):
+    names = (_read(root, "/sys/kernel/debug/sched/features")
+             or _read(root, "/sys/kernel/debug/sched_features")).split()
+    require(name in names or "NO_" + name in names, f"this kernel has no feature {name}")
+    return (name if value == "on" else "NO_" + name) in names
+
+
+def _idle_holds(root, name, value, pair):
+    base = f"{CPU}cpu{pair[1] if pair else 0}/cpuidle/"
+    for state in os.listdir(root + base):
+        if _read(root, f"{base}{state}/name") == name:
+            return _read(root, f"{base}{state}/disable") == ("1" if value == "off" else "0")
+    raise BadOrder(f"this kernel has no idle state {name}")
+
+
 def setting_holds(root, setting, value, pair):
     """Whether the kernel below @root has a setting: "sched_feature/TTWU_QUEUE" on or off,
     "cpuidle/C3" off (on the wakee's CPU), or the text of any file by its path."""
     kind, _, name = setting.partition("/")
-    if kind == "sched_feature":
-        names = _read(root, "/sys/kernel/debug/sched/features").split()
-        return (name if value == "on" else "NO_" + name) in names
-    if kind == "cpuidle":
-        base = f"{CPU}cpu{pair[1] if pair else 0}/cpuidle/"
-        for state in os.listdir(root + base):
-            if _read(root, f"{base}{state}/name") == name:
-                return _read(root, f"{base}{state}/disable") == ("1" if value == "off" else "0")
-        return False
+    if kind:
+        require(kind in ("sched_feature", "cpuidle"), f"{setting}: there is no such kind of setting")
+        require(value in ("on", "off"), f"{setting}: '{value}' is neither on nor off")
+        return _feature_holds(root, name, value) if kind == "sched_feature" else _idle_holds(
+            root, name, value, pair)
+    require(os.path.exists(root + setting), f"there is no {setting}")
     return _read(root, setting) == value
+
+
+# The words that orders are made of, and what each holds.
+ORDERS = {"root", "seed", "base", "effects", "noise", "taints", "lies", "wakes"}
+NOISE = {"kind", "sd", "ar", "drift", "position", "second-mode"}
+TAINTS = {"disturbed", "few-switches"}
+
+
+def check_orders(config, lies):
+    """Refuses what is misspelt; @lies: the names of those that there are."""
+    require(set(config) <= ORDERS, f"unknown orders {set(config) - ORDERS}")
+    noise = config.get("noise", {})
+    require(set(noise) <= NOISE, f"unknown noise {set(noise) - NOISE}")
+    require(noise.get("kind", "normal") in ("normal", "t3"), f"unknown kind of noise {noise.get('kind')}")
+    places = set(ROUND_TRIP)
+    require(set(config.get("base", {})) <= places, "base: unknown place")
+    for effect in config.get("effects", []):
+        require(set(effect) <= {"when", "factor", "at"} and "when" in effect and "factor" in effect,
+                f"an effect has when, factor and at: {effect}")
+        require(effect.get("at", "self") in places, f"unknown place {effect.get('at')}")
+    for number, kind in config.get("taints", {}).items():
+        require(kind in TAINTS and (number == "every" or number.isdigit()), f"unknown taint {number}: {kind}")
+    for number, how in config.get("lies", {}).items():
+        require(how in lies and number.isdigit(), f"unknown lie {number}: {how}")
 
 
 class Noise:
@@ -91,9 +136,10 @@ class Noise:
         c = self.config
         sd = c.get("sd", 0.0)
         log = (self._t3 if c.get("kind") == "t3" else self._normal)(sd) if sd else 0.0
-        # AR(1): what is left of the last sample's deviation.
+        # AR(1): what is left of the last sample's deviation. The first is drawn from where it settles.
         if c.get("ar"):
-            log += c["ar"] * self.state.get("last", 0.0)
+            first = log / math.sqrt(1 - c["ar"] ** 2)
+            log = log + c["ar"] * self.state["last"] if "last" in self.state else first
             self.state["last"] = log
         log += c.get("drift", 0.0) * self.number
         if c.get("position"):
@@ -158,9 +204,12 @@ def result(request, headline):
 
 
 def taint(kind, made):
-    """Makes a result look as if its sample was disturbed."""
+    """Makes a result look as if its sample was disturbed, on one CPU or two."""
     if kind == "disturbed":
         for task in made["tasks"]:
             task["system_ns"] //= 2
+            task["involuntary"] = 1 + task["iterations"] // 20
+            task["run_delay_ns"] = made["elapsed_ns"] // 4
     elif kind == "few-switches":
+        require(made["tasks"][-1]["voluntary"] > 0, f"{made['benchmark']} has no switches to be few")
         made["tasks"][-1]["voluntary"] //= 2

@@ -59,11 +59,24 @@ def misbehave(how, wire, where):
         DEEDS[deed](wire, where)
 
 
-def _metric(name, change):
+# Of each benchmark a metric that the daemon checks against the counts, and one that it cannot.
+CHECKED = {"switch": "round-trip", "cacheline": "one-way-mean"}
+FREE = {"switch": "wake-call", "cacheline": "one-way-min"}
+
+
+def _metric(names, change):
     def bend(result, request):
-        del request
+        name = names[request["spec"].split(":")[0]]
         result["metrics"][name] = change(result["metrics"][name])
     return bend
+
+
+def _without_metric(result, request):
+    del result["metrics"][CHECKED[request["spec"].split(":")[0]]]
+
+
+def _metric_twice(result, request):
+    result["unavailable"][FREE[request["spec"].split(":")[0]]] = "both"
 
 
 def _field(name, value):
@@ -73,23 +86,25 @@ def _field(name, value):
 
 
 def _window_short(result, request):
-    result["elapsed_ns"] = request["window_ns"] // 10
-    result["metrics"]["round-trip"] /= 10
-    result["metrics"]["switches"] *= 10
+    del request
+    result["elapsed_ns"] //= 10
+    for name, value in result["metrics"].items():
+        result["metrics"][name] = value * 10 if name.endswith("switches") else value / 10
 
 
 BENT = {
-    "metric-missing": lambda result, request: result["metrics"].pop("round-trip"),
+    "metric-missing": _without_metric,
     "metric-extra": lambda result, request: result["metrics"].update(bogus=1.0),
-    "metric-negative": _metric("wake-call", lambda v: -1.0),
-    "metric-text": _metric("wake-call", lambda v: "fast"),
-    "metric-twice": lambda result, request: result["unavailable"].update({"wake-call": "both"}),
-    "metric-contradicts": _metric("round-trip", lambda v: v * 2),
+    "metric-negative": _metric(FREE, lambda v: -1.0),
+    "metric-text": _metric(FREE, lambda v: "fast"),
+    "metric-twice": _metric_twice,
+    "metric-contradicts": _metric(CHECKED, lambda v: v * 2),
     "counts-differ": lambda result, request: result["tasks"][1].update(
         iterations=result["tasks"][1]["iterations"] + 100),
     "no-trips": _field("round_trips", lambda result, request: 0),
     "other-cpu": lambda result, request: result["tasks"][1].update(cpu_after=777),
-    "other-benchmark": _field("benchmark", lambda result, request: "cacheline"),
+    "other-benchmark": _field("benchmark", lambda result, request:
+                              "switch" if result["benchmark"] == "cacheline" else "cacheline"),
     "other-hash": _field("hash", lambda result, request: "0" * 16),
     "other-version": _field("version", lambda result, request: 99),
     "no-tasks": _field("tasks", lambda result, request: []),
@@ -99,6 +114,11 @@ BENT = {
     "window-short": _window_short,
     "incomplete": lambda result, request: result.pop("elapsed_ns"),
 }
+
+# All that there are, by name.
+NAMES = ({f"{deed}-{where}" for deed in DEEDS for where in ("start", "window", "end", "after")} | set(BENT)
+         | {"honest", "child-left", "result-twice", "done-early", "tainted", "tainted-too",
+            "not-json", "deep-json", "nul"})
 
 RAW = {"not-json": b"this is no JSON", "deep-json": b"[" * 60000, "nul": b"{}\0{}"}
 

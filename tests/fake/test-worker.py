@@ -101,6 +101,51 @@ def taints_and_lies_by_number():
 
 
 @test
+def every_place_can_be_disturbed():
+    with FakeKernel("guest") as kernel, Directory() as d:
+        path = worker(d, root=kernel.root, taints={"every": "disturbed"})
+        for args in (("switch",), ("cacheline",)):
+            done = measure(kernel.root, path, *args, "--rounds", "1", "--pairs-per-class", "1")
+            for row in done["rows"]:
+                equal(row["taints"].get("disturbed"), 1, row["class"])
+
+
+@test
+def every_benchmark_can_be_lied_about():
+    with FakeKernel("guest") as kernel, Directory() as d:
+        lies = ["metric-missing", "metric-negative", "metric-text", "metric-twice", "metric-contradicts",
+                "counts-differ", "window-short", "other-benchmark", "no-trips"]
+        for benchmark in ("switch", "cacheline"):
+            # Between true ones: a job ends where all that it tries fails.
+            path = worker(d, root=kernel.root, lies={str(2 * i + 1): how for i, how in enumerate(lies)})
+            if os.path.exists(path + ".state"):
+                os.unlink(path + ".state")
+            done = measure(kernel.root, path, benchmark, "--pair", "0-2", "--rounds", str(2 * len(lies)))
+            equal(done["counts"], {"samples": len(lies), "failed": len(lies), "tainted": 0})
+            for failure, how in zip(done["failures"], lies):
+                equal("fake worker cannot" in failure["why"] or "ended with status" in failure["why"],
+                      False, f"{how}: {failure['why']}")
+
+
+@test
+def orders_that_mean_nothing_are_refused():
+    with FakeKernel("guest") as kernel, Directory() as d:
+        for says, orders in (
+                ("unknown orders", {"efects": []}), ("unknown kind of noise", {"noise": {"kind": "t33"}}),
+                ("unknown noise", {"noise": {"sdd": 1}}), ("unknown taint", {"taints": {"0": "bogus"}}),
+                ("unknown lie", {"lies": {"0": "typo-window"}}),
+                ("no feature TTWU_QUEU", {"effects": [{"when": {"sched_feature/TTWU_QUEU": "on"}, "factor": 2}]}),
+                ("neither on nor off", {"effects": [{"when": {"cpuidle/C3": "ON"}, "factor": 2}]}),
+                ("no idle state C9", {"effects": [{"when": {"cpuidle/C9": "off"}, "factor": 2}]}),
+                ("there is no /sys/nothing", {"effects": [{"when": {"/sys/nothing": "1"}, "factor": 2}]}),
+                ("unknown place", {"effects": [{"when": {}, "factor": 2, "at": "moon"}]}),
+                ("has no switches to be few", {"taints": {"every": "few-switches"}})):
+            path = worker(d, root=kernel.root, **orders)
+            done = measure(kernel.root, path, "cacheline", "--pair", "0-2", "--rounds", "1", status=1)
+            contains(done["failures"][0]["why"], says)
+
+
+@test
 def one_seed_one_result():
     with FakeKernel("guest") as kernel, Directory() as d:
         def values(seed):
@@ -137,6 +182,9 @@ def noise_is_as_ordered():
     ar = logs(sd=0.02, ar=0.9)
     near(sum(a * b for a, b in zip(ar, ar[1:])) / sum(a * a for a in ar), 0.9, 0.03)
     near(statistics.stdev(ar), 0.02 / math.sqrt(1 - 0.81), 0.006)
+    # From the first sample on.
+    firsts = [math.log(invent.Noise({"sd": 0.02, "ar": 0.9}, i, 0, {}).factor()) for i in range(2000)]
+    near(statistics.stdev(firsts), 0.02 / math.sqrt(1 - 0.81), 0.003)
     drift = logs(1000, drift=0.001)
     near(drift[999] - drift[0], 0.999, 1e-9)
     near(logs(10, position=[0, 0.05])[1], 0.05, 1e-9)
