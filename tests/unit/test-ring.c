@@ -43,6 +43,7 @@ static int tear_down(void **state)
 
 	close(p->fd);
 	unit_remove_dir(p->path);
+	free(p->path);
 	free(p);
 	return 0;
 }
