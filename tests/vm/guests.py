@@ -28,6 +28,10 @@ class Guest:
     append: str = ""
     long: bool = False  # only with --long
 
+    def reports_to_qemu(self):
+        """Whether its status becomes QEMU's: by a port, which only x86 has and lockdown closes."""
+        return self.arch == "amd64" and "lockdown" not in self.append
+
     def n_cpus(self):
         return int(self.smp.split(",")[0])
 
