@@ -97,7 +97,11 @@ def image(guest):
     os.makedirs(place, exist_ok=True)
     unfinished = f"{path}.{os.getpid()}"
     start = time.monotonic()
-    status, said = run_group([SCRIPT, guest.arch, guest.kernel, guest.suite, unfinished], unfinished)
+    for attempt in range(3):
+        status, said = run_group([SCRIPT, guest.arch, guest.kernel, guest.suite, unfinished], unfinished)
+        if status == 0 or attempt == 2:
+            break
+        time.sleep(10)  # a mirror may be in the middle of its own update
     if status != 0:
         shutil.rmtree(unfinished, ignore_errors=True)
         raise Unbuildable("the image cannot be built:\n" + "\n".join(said.splitlines()[-20:]))
