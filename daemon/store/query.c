@@ -18,6 +18,14 @@ static uint64_t sequence_of(const uint8_t *record)
 	return le64toh(sequence);
 }
 
+static bool is_one_of(uint64_t fingerprint, const struct query_filter *q)
+{
+	for (size_t i = 0; i < q->n_fingerprints; i++)
+		if (q->fingerprints[i] == fingerprint)
+			return true;
+	return false;
+}
+
 /* By the bytes alone: most records are passed by, and need no decoding. */
 static bool fits(const uint8_t *body, const struct query_filter *q)
 {
@@ -32,7 +40,7 @@ static bool fits(const uint8_t *body, const struct query_filter *q)
 	       (!q->by_pair || (key.waker == q->waker && key.wakee == q->wakee)) &&
 	       (q->job == 0 || key.job == q->job) &&
 	       (q->experiment == 0 || key.experiment == q->experiment) &&
-	       (q->fingerprint == 0 || key.fingerprint == q->fingerprint) &&
+	       (!q->by_fingerprint || is_one_of(key.fingerprint, q)) &&
 	       (q->parameters == 0 || key.parameters == q->parameters) &&
 	       (q->arm < 0 || key.arm == q->arm);
 }
@@ -79,6 +87,8 @@ int query_page(const struct ring *r, const struct query_filter *filter, uint64_t
 
 	if (!buffer)
 		return fail_oom(f);
+	if (at < end)
+		end = MIN_OF(end, at + QUERY_SLOTS_MAX);
 	while (at < end && page.counts.fitting < page.limit && e >= 0) {
 		uint64_t slot = at % ring_slots(r);
 		long n = ring_read_slots(r, slot, buffer, MIN_OF(end - at, (uint64_t)PIECE_SLOTS));

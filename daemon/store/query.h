@@ -18,8 +18,11 @@ struct query_filter {
 	const char *class_id;        /* NULL: all */
 	bool by_pair;
 	uint32_t waker, wakee;
-	uint64_t job, experiment, fingerprint, parameters; /* 0: all */
-	int32_t arm;                                       /* below 0: all */
+	uint64_t job, experiment, parameters; /* 0: all */
+	bool by_fingerprint;
+	const uint64_t *fingerprints; /* then: one of these */
+	size_t n_fingerprints;
+	int32_t arm; /* below 0: all */
 };
 
 /* Fits all. */
@@ -36,9 +39,13 @@ struct query_counts {
 	uint64_t rotten;  /* slots on the way that hold no whole record, and would have fitted */
 };
 
+#define QUERY_SLOTS_MAX \
+	(UINT64_C(1) << 18) /* that one page looks at: half a second of a cold disk */
+
 /*
  * Visits up to @limit records that fit (0: all), in the order of their sequences, beginning with sequence
- * *@cursor (0: the oldest). *@cursor is where the next page begins: at ring_next() there is no more.
+ * *@cursor (0: the oldest). *@cursor is where the next page begins: at ring_next() there is no more. A page
+ * ends early after QUERY_SLOTS_MAX slots.
  */
 int query_page(const struct ring *r, const struct query_filter *filter, uint64_t *cursor,
 	       uint64_t limit, query_visit visit, void *userdata, struct query_counts *ret,

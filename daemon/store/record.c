@@ -20,12 +20,14 @@ enum {
 	AT_EXPERIMENT = 48,
 	AT_BLOCK = 56,
 	AT_ARM = 60,
+	AT_MEMORY_NODE = 62,
 	AT_PARAMETERS = 64,
 	AT_FINGERPRINT = 72,
 	AT_WAKER = 80,
 	AT_WAKEE = 84,
 	AT_WINDOW = 88,
 	AT_TAINTS = 96,
+	AT_ROW = 100,
 	AT_BENCHMARK = 104,
 	AT_CLASS = 128,
 	AT_METRICS = 224,
@@ -35,6 +37,8 @@ enum {
 	AT_SPEC = 464,
 	AT_TEXT = 472,
 	AT_SET = 480,
+	AT_PLAN = 488,
+	AT_REASONS = 496,
 };
 _Static_assert(AT_CLASS == AT_BENCHMARK + RECORD_BENCHMARK, "the benchmark fits");
 _Static_assert(AT_METRICS == AT_CLASS + RECORD_CLASS, "the class fits");
@@ -151,12 +155,14 @@ void record_encode(const struct record *r, uint8_t body[RING_BODY_SIZE])
 	put64(body, AT_EXPERIMENT, r->experiment);
 	put32(body, AT_BLOCK, r->block);
 	put16(body, AT_ARM, r->arm);
+	put16(body, AT_MEMORY_NODE, r->memory_node_plus_one);
 	put64(body, AT_PARAMETERS, r->parameters);
 	put64(body, AT_FINGERPRINT, r->fingerprint);
 	put32(body, AT_WAKER, r->waker);
 	put32(body, AT_WAKEE, r->wakee);
 	put64(body, AT_WINDOW, r->window_ns);
 	put32(body, AT_TAINTS, r->taints);
+	put32(body, AT_ROW, r->row);
 	put_text(body, AT_BENCHMARK, r->benchmark, RECORD_BENCHMARK);
 	put_text(body, AT_CLASS, r->class_id, RECORD_CLASS);
 	for (size_t i = 0; i < RECORD_METRICS; i++) {
@@ -170,13 +176,15 @@ void record_encode(const struct record *r, uint8_t body[RING_BODY_SIZE])
 	put64(body, AT_SPEC, r->spec_key);
 	put64(body, AT_TEXT, r->text_key);
 	put64(body, AT_SET, r->set_key);
+	put64(body, AT_PLAN, r->plan_key);
+	put64(body, AT_REASONS, r->reasons_key);
 }
 
 bool record_decode(const uint8_t body[RING_BODY_SIZE], struct record *ret)
 {
 	memset(ret, 0, sizeof(*ret));
 	ret->kind = (enum record_kind)body[AT_KIND - RING_BODY];
-	if (ret->kind < RECORD_SAMPLE || ret->kind > RECORD_CHANGE)
+	if (ret->kind < RECORD_SAMPLE || ret->kind > RECORD_JOB)
 		return false;
 	ret->flags = body[AT_FLAGS - RING_BODY];
 	ret->benchmark_version = get16(body, AT_VERSION);
@@ -188,12 +196,14 @@ bool record_decode(const uint8_t body[RING_BODY_SIZE], struct record *ret)
 	ret->experiment = get64(body, AT_EXPERIMENT);
 	ret->block = get32(body, AT_BLOCK);
 	ret->arm = get16(body, AT_ARM);
+	ret->memory_node_plus_one = get16(body, AT_MEMORY_NODE);
 	ret->parameters = get64(body, AT_PARAMETERS);
 	ret->fingerprint = get64(body, AT_FINGERPRINT);
 	ret->waker = get32(body, AT_WAKER);
 	ret->wakee = get32(body, AT_WAKEE);
 	ret->window_ns = get64(body, AT_WINDOW);
 	ret->taints = get32(body, AT_TAINTS);
+	ret->row = get32(body, AT_ROW);
 	get_text(body, AT_BENCHMARK, ret->benchmark, RECORD_BENCHMARK);
 	get_text(body, AT_CLASS, ret->class_id, RECORD_CLASS);
 	for (size_t i = 0; i < RECORD_METRICS; i++) {
@@ -207,6 +217,8 @@ bool record_decode(const uint8_t body[RING_BODY_SIZE], struct record *ret)
 	ret->spec_key = get64(body, AT_SPEC);
 	ret->text_key = get64(body, AT_TEXT);
 	ret->set_key = get64(body, AT_SET);
+	ret->plan_key = get64(body, AT_PLAN);
+	ret->reasons_key = get64(body, AT_REASONS);
 	return true;
 }
 
@@ -245,7 +257,8 @@ const char *record_kind_name(enum record_kind kind)
 	static const char *const names[] = { [RECORD_SAMPLE] = "sample",
 					     [RECORD_VERDICT] = "verdict",
 					     [RECORD_NOISE_FLOOR] = "noise-floor",
-					     [RECORD_CHANGE] = "change" };
+					     [RECORD_CHANGE] = "change",
+					     [RECORD_JOB] = "job" };
 
-	return kind >= RECORD_SAMPLE && kind <= RECORD_CHANGE ? names[kind] : "unknown";
+	return kind >= RECORD_SAMPLE && kind <= RECORD_JOB ? names[kind] : "unknown";
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the store keeps of one sample, verdict, noise floor or change: format version 1.
+ * What the store keeps of one sample, verdict, noise floor, change or job: format version 1.
  *
  * A record is a slot of the ring (store/ring.h), which adds sequence and checksum. Numbers are
  * little-endian; texts are filled up with NULs and need not end in one. Offsets are those in the slot:
@@ -9,18 +9,19 @@
  *      16 u64 boot tag: the first 8 bytes of the kernel's boot id
  *      24 u64 CLOCK_REALTIME, ns             32 u64 CLOCK_BOOTTIME, ns
  *      40 u64 job                            48 u64 experiment, 0: none
- *      56 u32 block                          60 u16 arm, u16 nothing yet
+ *      56 u32 block                          60 u16 arm, u16 memory node + 1, 0: not known
  *      64 u64 hash of the parameters         72 u64 fingerprint
  *      80 u32 waker CPU, u32 wakee CPU; both UINT32_MAX: not pinned
- *      88 u64 window, ns                     96 u32 taints, bit by record_taint
- *     100 u32 nothing yet
+ *      88 u64 window, ns                     96 u32 taints, bit by enum taint
+ *     100 u32 row of the job's table
  *     104 char benchmark[24]                128 char class[96]
  *     224 12 metrics: f64 value, u16 unit (0: not measured), 6 bytes nothing yet
  *     416 6 probes: u16 code (0: none), u16 nothing yet, f32 value
- *     464 u64 key of the spec's text in the side file, 0: none
- *     472 u64 key of another text: a failure's sentence, a distribution; 0: none
- *     480 u64 key of the CPU set's text, 0: none
- *     488 16 bytes nothing yet
+ *     464 u64 key of the benchmark's description in the side file; this and the others: 0: none
+ *     472 u64 key of a text: a failure's sentence, a distribution, a job's begin or end
+ *     480 u64 key of the CPU set's text
+ *     488 u64 key of the plan that the job worked through
+ *     496 u64 key of the reasons why metrics were not measured
  *
  * What is nothing yet is written as 0 and not looked at: a later program of this version may use it.
  * Codes of units and taints are never given another meaning.
@@ -43,6 +44,7 @@ enum record_kind {
 	RECORD_VERDICT = 2,
 	RECORD_NOISE_FLOOR = 3,
 	RECORD_CHANGE = 4,
+	RECORD_JOB = 5, /* that a job begins, or has ended */
 };
 
 enum record_flag {
@@ -70,14 +72,16 @@ struct record {
 	uint64_t job, experiment;
 	uint32_t block;
 	uint16_t arm;
+	uint16_t memory_node_plus_one;
 	uint64_t parameters, fingerprint;
 	uint32_t waker, wakee;
 	uint64_t window_ns;
 	uint32_t taints;
+	uint32_t row;
 	char benchmark[RECORD_BENCHMARK + 1], class_id[RECORD_CLASS + 1];
 	struct record_metric metrics[RECORD_METRICS];
 	struct record_probe probes[RECORD_PROBES];
-	uint64_t spec_key, text_key, set_key;
+	uint64_t spec_key, text_key, set_key, plan_key, reasons_key;
 };
 
 void record_encode(const struct record *r, uint8_t body[RING_BODY_SIZE]);

@@ -21,6 +21,7 @@
 
 #define MAGIC      "SLABRING"
 #define SCAN_SLOTS 2048 /* 1 MiB at a time */
+#define TRIES_MAX  3
 
 struct superblock {
 	char magic[8];
@@ -167,9 +168,11 @@ static int read_superblocks(struct ring *r)
 	return whole;
 }
 
-static int create(struct ring *r, const struct ring_options *o, const char *name, struct fail *f)
+static int create(struct ring *r, int directory, const struct ring_options *o, const char *name,
+		  struct fail *f)
 {
 	struct superblock *s = &r->super;
+	struct stat st;
 	int e;
 
 	memset(s, 0, sizeof(*s));
@@ -183,6 +186,10 @@ static int create(struct ring *r, const struct ring_options *o, const char *name
 	s->generation = htole64(1);
 	if (getrandom(s->file_id, sizeof(s->file_id), 0) != sizeof(s->file_id))
 		return fail_store(f, errno, "make an id for", name);
+	/* Root makes it for whom the directory is. */
+	if (geteuid() == 0 && fstat(directory, &st) == 0 && st.st_uid != 0 &&
+	    fchown(r->fd, st.st_uid, st.st_gid) < 0)
+		return fail_store(f, errno, "hand over", name);
 	/* All of it now: later there may be no space. */
 	e = posix_fallocate(r->fd, 0, (off_t)slot_offset(o->slots));
 	if (e != 0)
@@ -194,7 +201,11 @@ static int create(struct ring *r, const struct ring_options *o, const char *name
 /* Why a file with whole superblocks cannot be ours; NULL: it can. */
 static const char *why_foreign(const struct ring *r, const struct ring_options *o)
 {
-	if (memcmp(r->super.machine_id, o->machine_id, sizeof(o->machine_id)) != 0)
+	static const uint8_t none[sizeof(o->machine_id)];
+
+	if (memcmp(r->super.machine_id, o->machine_id, sizeof(o->machine_id)) != 0 &&
+	    memcmp(r->super.machine_id, none, sizeof(none)) != 0 &&
+	    memcmp(o->machine_id, none, sizeof(none)) != 0)
 		return "another machine wrote it";
 	if (le16toh(r->super.kind) != o->kind)
 		return "it holds something else";
@@ -216,7 +227,7 @@ static int check_version(const struct ring *r, bool read_only, const char *name,
 }
 
 /* Reads all slots: counts, and finds the newest. */
-static int scan(struct ring *r, struct ring_report *report)
+static int scan(const struct ring *r, struct ring_report *report, uint64_t *ret_newest)
 {
 	_cleanup_free_ struct record *buffer = calloc(SCAN_SLOTS, sizeof(*buffer));
 	uint64_t newest = 0;
@@ -242,8 +253,16 @@ static int scan(struct ring *r, struct ring_report *report)
 		}
 		slot += (uint64_t)n;
 	}
-	r->next = newest + 1;
+	*ret_newest = newest;
 	return 0;
+}
+
+int ring_count(const struct ring *r, struct ring_report *ret)
+{
+	uint64_t newest;
+
+	memset(ret, 0, sizeof(*ret));
+	return scan(r, ret, &newest);
 }
 
 /* What is there is taken as it is, and mended where that loses nothing. */
@@ -251,6 +270,7 @@ static int take_over(struct ring *r, const struct ring_options *o, int whole, co
 		     struct ring_report *report, struct fail *f)
 {
 	struct stat st;
+	uint64_t newest = 0;
 	int e;
 
 	r->slots = le64toh(r->super.slots);
@@ -268,7 +288,8 @@ static int take_over(struct ring *r, const struct ring_options *o, int whole, co
 			return fail_store(f, e, "mend", name);
 		report->mended = true;
 	}
-	e = scan(r, report);
+	e = scan(r, report, &newest);
+	r->next = newest + 1;
 	return e < 0 ? fail_store(f, e, "read", name) : 0;
 }
 
@@ -304,7 +325,7 @@ static int settle(struct ring *r, int directory, const char *name, const struct 
 	if (fstat(r->fd, &st) < 0)
 		return fail_store(f, errno, "look at", name);
 	if (st.st_size == 0 && !o->read_only) {
-		e = create(r, o, name, f);
+		e = create(r, directory, o, name, f);
 		if (e < 0) {
 			/* Not to be found half made. */
 			(void)unlinkat(directory, name, 0);
@@ -351,6 +372,9 @@ static int try_open(struct ring *r, int directory, const char *name, const struc
 		e = lock_fd(r->fd, "writes this store", f);
 		if (e < 0)
 			return e;
+		/* Replaced by its last holder between open and lock. */
+		if (!ring_is_at(r, directory, name))
+			return 0;
 	}
 	return settle(r, directory, name, o, report, f);
 }
@@ -366,13 +390,13 @@ int ring_open(int directory, const char *name, const struct ring_options *option
 	r->fd = -1;
 	memset(ret_report, 0, sizeof(*ret_report));
 	e = try_open(r, directory, name, options, ret_report, f);
-	if (e == 0) {
-		/* It was set aside: the next is new. */
+	for (int tries = 0; e == 0 && tries < TRIES_MAX; tries++) {
+		/* It was set aside or replaced: there is another. */
 		r->fd = fd_close(r->fd);
 		e = try_open(r, directory, name, options, ret_report, f);
 	}
-	if (e < 0)
-		return e;
+	if (e <= 0)
+		return e < 0 ? e : fail_store(f, EAGAIN, "get hold of", name);
 	*ret = TAKE_PTR(r);
 	return 0;
 }
@@ -384,6 +408,20 @@ struct ring *ring_close(struct ring *r)
 	(void)fd_close(r->fd);
 	free(r);
 	return NULL;
+}
+
+bool ring_is_at(const struct ring *r, int directory, const char *name)
+{
+	struct stat ours, there;
+
+	return fstat(r->fd, &ours) == 0 &&
+	       fstatat(directory, name, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       ours.st_ino == there.st_ino && ours.st_dev == there.st_dev;
+}
+
+int ring_fd(const struct ring *r)
+{
+	return r->fd;
 }
 
 int ring_append(struct ring *r, const void *body, uint64_t *ret_sequence, struct fail *f)

@@ -19,7 +19,8 @@
  * holds the file's id and the slot, so that no record of another file or place is taken for one.
  *
  * A torn or rotten record is found, counted and skipped. A file whose superblocks are both broken, or
- * that another machine wrote, is set aside under another name and a new one begun. A file of a newer
+ * that another machine wrote, is set aside under another name and a new one begun (an id of zeros, where
+ * a machine has none, is nobody else's). A file of a newer
  * kind that may not be read is refused. One writer at a time, by flock(2).
  *
  * After the journal file format of systemd (compatible and incompatible flags, file ids) and SQLite's
@@ -78,6 +79,15 @@ int ring_sync(struct ring *r, struct fail *f);
  * or was never written; -EBADMSG where it is torn or rotten, so that nobody knows.
  */
 int ring_read(const struct ring *r, uint64_t sequence, void *body);
+
+/* What is in it now, as ring_open() tells it: reads all. */
+int ring_count(const struct ring *r, struct ring_report *ret);
+
+/* Whether the file is still what @name in @directory is: not removed, moved or replaced. */
+bool ring_is_at(const struct ring *r, int directory, const char *name);
+
+/* For a process that waits for the disk in our place. */
+int ring_fd(const struct ring *r);
 
 /* Sequences of what may be there: the first, and the next to be written. Equal: the ring is empty. */
 uint64_t ring_first(const struct ring *r);

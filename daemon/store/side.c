@@ -180,6 +180,38 @@ int side_get(const struct side *s, uint64_t key, void **ret, size_t *ret_size,
 	return 0;
 }
 
+int side_each(const struct side *s, enum side_type type,
+	      int (*visit)(const void *bytes, size_t size, void *userdata), void *userdata)
+{
+	int r = 0;
+
+	for (size_t at = 0; at < s->n_table && r >= 0; at++) {
+		_cleanup_free_ void *bytes = NULL;
+		uint8_t record[RING_RECORD];
+		struct piece p;
+		uint64_t sequence, key;
+		size_t size;
+
+		if (s->table[at] == 0 || ring_read_slots(s->ring, s->table[at] - 1, record, 1) != 1)
+			continue;
+		memcpy(&p, record + RING_BODY, sizeof(p));
+		key = le64toh(p.key);
+		sequence = ring_check(s->ring, s->table[at] - 1, record);
+		/* Of one that was put again only the newest counts. */
+		if (sequence == 0 || p.number != 0 || le16toh(p.type) != type ||
+		    find(s, key, &p) != sequence ||
+		    collect(s, key, sequence, &p, &bytes, &size) < 0)
+			continue;
+		r = visit(bytes, size, userdata);
+	}
+	return r;
+}
+
+const struct ring *side_ring(const struct side *s)
+{
+	return s->ring;
+}
+
 /* There, whole, and not among the next to be overwritten. */
 static bool is_safe(const struct side *s, uint64_t key)
 {

@@ -39,4 +39,11 @@ int side_put(struct side *s, enum side_type type, const void *bytes, size_t size
 int side_get(const struct side *s, uint64_t key, void **ret, size_t *ret_size,
 	     enum side_type *ret_type);
 
+/* For each entry of @type that is there; a negative return ends it and is returned. */
+int side_each(const struct side *s, enum side_type type,
+	      int (*visit)(const void *bytes, size_t size, void *userdata), void *userdata);
+
+/* The ring that the entries are in: for those who count, copy or sync it. */
+const struct ring *side_ring(const struct side *s);
+
 int side_sync(struct side *s, struct fail *f);

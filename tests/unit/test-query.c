@@ -79,9 +79,16 @@ static bool fits(const struct record *m, const struct query_filter *q)
 		return false;
 	if ((q->job && q->job != m->job) || (q->experiment && q->experiment != m->experiment))
 		return false;
-	if ((q->fingerprint && q->fingerprint != m->fingerprint) ||
-	    (q->parameters && q->parameters != m->parameters))
+	if (q->parameters && q->parameters != m->parameters)
 		return false;
+	if (q->by_fingerprint) {
+		bool found = false;
+
+		for (size_t i = 0; i < q->n_fingerprints; i++)
+			found |= q->fingerprints[i] == m->fingerprint;
+		if (!found)
+			return false;
+	}
 	return q->arm < 0 || q->arm == m->arm;
 }
 
@@ -128,6 +135,7 @@ static void check(const struct ring *r, const struct query_filter *q, uint64_t l
 
 static void test_every_filter(void **state)
 {
+	static const uint64_t fingerprints[] = { 1, 3, 2, 1, 0 };
 	struct query_filter q = query_any();
 
 	check(*state, &q, 0);
@@ -154,8 +162,9 @@ static void test_every_filter(void **state)
 			q.job = random_below(&random, 22);
 		if (random_below(&random, 5) == 0)
 			q.experiment = random_below(&random, 3);
-		if (random_below(&random, 3) == 0)
-			q.fingerprint = random_below(&random, 4);
+		q.by_fingerprint = random_below(&random, 3) == 0;
+		q.fingerprints = fingerprints + random_below(&random, 3);
+		q.n_fingerprints = random_below(&random, 3);
 		if (random_below(&random, 3) == 0)
 			q.parameters = random_below(&random, 4);
 		if (random_below(&random, 3) == 0)

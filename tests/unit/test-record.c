@@ -14,7 +14,7 @@ static const struct ring_options options = { .kind = 1,
 static struct record make_record(uint64_t n)
 {
 	struct record r = {
-		.kind = (enum record_kind)(RECORD_SAMPLE + n % 4),
+		.kind = (enum record_kind)(RECORD_SAMPLE + n % 5),
 		.flags = n % 2 ? RECORD_FAILED : 0,
 		.benchmark_version = (uint16_t)(3 + n),
 		.round = (uint32_t)(0x01020304 + n),
@@ -25,15 +25,19 @@ static struct record make_record(uint64_t n)
 		.experiment = 0x5555555555555555 + n,
 		.block = (uint32_t)(0x66666666 + n),
 		.arm = (uint16_t)(0x7777 + n),
+		.memory_node_plus_one = (uint16_t)(0x7070 + n),
 		.parameters = 0x8888888888888888 + n,
 		.fingerprint = 0x9999999999999999 + n,
 		.waker = (uint32_t)(0xaaaaaaaa + n),
 		.wakee = n % 3 ? (uint32_t)(0xbbbbbbbb + n) : RECORD_NO_CPU,
 		.window_ns = 0xcccccccccccccccc + n,
 		.taints = (uint32_t)(0xdddddddd + n),
+		.row = (uint32_t)(0xd0d0d0d0 + n),
 		.spec_key = 0xeeeeeeeeeeeeeeee + n,
 		.text_key = 0x0f0f0f0f0f0f0f0f + n,
 		.set_key = 0xf0f0f0f0f0f0f0f0 + n,
+		.plan_key = 0x1e1e1e1e1e1e1e1e + n,
+		.reasons_key = 0x2d2d2d2d2d2d2d2d + n,
 	};
 
 	(void)snprintf(r.benchmark, sizeof(r.benchmark), "benchmark-of-24-letters%ju",
@@ -56,6 +60,10 @@ static void assert_same(const struct record *a, const struct record *b)
 	assert_string_equal(a->class_id, b->class_id);
 	assert_int_equal(a->realtime_ns, b->realtime_ns);
 	assert_int_equal(a->set_key, b->set_key);
+	assert_int_equal(a->plan_key, b->plan_key);
+	assert_int_equal(a->reasons_key, b->reasons_key);
+	assert_int_equal(a->row, b->row);
+	assert_int_equal(a->memory_node_plus_one, b->memory_node_plus_one);
 	assert_true(a->metrics[7].value == b->metrics[7].value);
 	assert_true(a->probes[5].value == b->probes[5].value);
 	record_encode(a, x);
@@ -103,10 +111,11 @@ static void test_unknown_kinds(void **state)
 
 	(void)state;
 	assert_false(record_decode(body, &back));
-	body[0] = RECORD_CHANGE + 1;
+	body[0] = RECORD_JOB + 1;
 	assert_false(record_decode(body, &back));
 	assert_string_equal(record_kind_name(back.kind), "unknown");
 	assert_string_equal(record_kind_name(RECORD_NOISE_FLOOR), "noise-floor");
+	assert_string_equal(record_kind_name(RECORD_JOB), "job");
 }
 
 static void test_codes_stay(void **state)

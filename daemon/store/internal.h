@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the files of store/ share of the store as a whole. Only for files of this directory.
+ */
+#pragma once
+
+#include "store/store.h"
+#include "store/sync.h"
+
+#define STORE_KIND       1
+#define STORE_SIDE_SHARE 4 /* records for each slot of the side file */
+
+struct store {
+	sd_event *event;
+	char *path;    /* of the state directory; NULL: there is none */
+	char *why_not; /* then why */
+	uint64_t size; /* that is wished; 0: any */
+	int directory; /* -1: not open */
+	uint8_t machine_id[16];
+	uint64_t boot_tag;
+	struct ring *ring; /* NULL: nothing can be written */
+	struct side *side;
+	struct fail trouble; /* why nothing is kept; the message is "" where it is */
+	uint64_t highest_job;
+	uint64_t synced_next; /* ring_next() at the last sync */
+	uint64_t synced_ns;   /* when that was, CLOCK_MONOTONIC */
+	struct sync *sync;    /* what is under way, of the records before syncing_next */
+	uint64_t syncing_next;
+	void (*sync_done)(void *userdata); /* who waits for it */
+	void *sync_userdata;
+	void (*added)(uint64_t sequence, void *userdata);
+	void *userdata;
+};
+
+struct ring_options store_ring_options(const struct store *s, uint64_t slots, bool read_only);
+
+/* Opens the directory, which is made where @make. */
+int store_open_directory(struct store *s, bool make, struct fail *f);
+
+/* The files that are written, in the open directory. Where that fails, all are closed and it is said. */
+int store_open_files(struct store *s, struct fail *f);
+
+/* Closes the files that are written, after a sync. */
+void store_close(struct store *s);
