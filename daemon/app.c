@@ -39,6 +39,8 @@ struct app {
 	struct topology *topology;
 	struct class_table *classes;
 	struct fingerprint *fingerprint;
+	uint64_t store_size; /* of the configuration; 0: not said */
+	struct store *store;
 	char *cpus_seen; /* by describe_cpus(), when the topology was explored */
 	struct job_queue *queue;
 	char *worker;
@@ -62,6 +64,7 @@ static void app_clear(struct app *a)
 		bus_detach(&a->bus);
 	sd_event_source_disable_unref(a->stopping);
 	job_queue_free(a->queue);
+	store_free(a->store);
 	sd_bus_flush_close_unref(a->bus.bus);
 	forget_machine(a);
 	kernfs_free(a->kernfs);
@@ -72,12 +75,59 @@ static void app_clear(struct app *a)
 
 static int load_config(struct app *a, struct fail *f)
 {
-	const struct config_spec specs[] = { measure_config_spec };
+	static const char *const store_keys[] = { "store-size" };
+	const struct config_spec specs[] = { measure_config_spec,
+					     { "store", store_keys, ELEMENTSOF(store_keys) } };
 	_cleanup_(config_freep) struct config *c = NULL;
 	const char *path = a->options->config ? a->options->config : SCHEDLAB_CONF_FILE;
 	int r = config_load(path, a->options->config != NULL, specs, ELEMENTSOF(specs), &c, f);
 
-	return r < 0 ? r : measure_defaults_load(c, &a->measure.defaults, f);
+	if (r >= 0)
+		r = measure_defaults_load(c, &a->measure.defaults, f);
+	if (r >= 0)
+		r = config_get_size(c, "store", "store-size", STORE_SIZE_MIN, STORE_SIZE_MAX,
+				    &a->store_size, f);
+	return r;
+}
+
+/* Below the home of whoever runs this; NULL where there is none. */
+static char *users_state_dir(void)
+{
+	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+	char *path = NULL;
+	int r = -1;
+
+	/* A relative path is to be ignored: XDG Base Directory Specification 0.8. */
+	if (state && *state == '/')
+		r = asprintf(&path, "%s/schedlab", state);
+	else if (home && *home == '/')
+		r = asprintf(&path, "%s/.local/state/schedlab", home);
+	return r < 0 ? NULL : path;
+}
+
+/* Who serves for long says at the start what is wrong; who serves one call may not need the store. */
+static int make_store(struct app *a, struct fail *f)
+{
+	const struct app_options *o = a->options;
+	_cleanup_free_ char *users = users_state_dir();
+	struct store_options s = { .size = a->store_size };
+	int r;
+
+	if (o->state_dir)
+		s.directory = o->state_dir;
+	else if (o->worker || o->root)
+		s.why_not = "something stands in for the machine, and --state-dir names no place "
+			    "for what that gives";
+	else if (o->bus == APP_BUS_SYSTEM)
+		s.directory = SCHEDLAB_STATE_DIR;
+	else if (users)
+		s.directory = users;
+	else
+		s.why_not = "neither XDG_STATE_HOME nor HOME says where";
+	r = store_new(a->event, &s, &a->store, f);
+	if (r >= 0 && o->bus != APP_BUS_SOCKET)
+		(void)store_open(a->store, NULL);
+	return r;
 }
 
 /* Which CPUs there are and which this process may use, as a text to compare; NULL where it does not
@@ -119,6 +169,7 @@ static void wire(struct app *a)
 	a->measure.topology = a->topology;
 	a->measure.fingerprint = a->fingerprint;
 	a->measure.queue = a->queue;
+	a->measure.store = a->store;
 	a->measure.worker = o->worker ? o->worker : a->worker;
 	a->measure.worker_stands_in = o->worker != NULL;
 	a->measure.lock_file = !real ? NULL : o->lock_file ? o->lock_file : SCHEDLAB_LOCK_FILE;
@@ -128,6 +179,7 @@ static void wire(struct app *a)
 	a->bus.classes = a->classes;
 	a->bus.queue = a->queue;
 	a->bus.measure = &a->measure;
+	a->bus.store = a->store;
 }
 
 /* CPUs that came or went are noticed when somebody asks, unless a measurement is under way. */
@@ -394,6 +446,9 @@ static int build(struct app *a, struct fail *f)
 	r = job_queue_new(a->event, &a->queue);
 	if (r < 0)
 		return fail_errno(f, r, "cannot make the queue of jobs");
+	r = make_store(a, f);
+	if (r < 0)
+		return r;
 	wire(a);
 	a->bus.refresh = refresh;
 	a->bus.refresh_userdata = a;

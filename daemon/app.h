@@ -19,6 +19,7 @@ struct app_options {
 	const char *topology;  /* --topology; NULL: below the root */
 	const char *worker;    /* a program that plays the worker and the hardware (tests); NULL */
 	const char *lock_file; /* NULL: SCHEDLAB_LOCK_FILE */
+	const char *state_dir; /* NULL: the service's, or below the user's home */
 };
 
 /* Runs until SIGTERM, SIGINT or the end of the bus. Fails with a sentence before the loop only. */

@@ -23,6 +23,9 @@ static void print_help(void)
 	       "an\n"
 	       "                     hwloc FILE.xml, or synthetic:DESCRIPTION; it cannot be "
 	       "measured\n"
+	       "  --state-dir DIR    keep results there (default: " SCHEDLAB_STATE_DIR
+	       "; with --user or\n"
+	       "                     --bus-fd $XDG_STATE_HOME/schedlab)\n"
 	       "  --log-level LEVEL  err, warning, notice (default), info or debug\n"
 	       "  --version          version\n"
 	       "  --help             this text\n\n"
@@ -65,6 +68,9 @@ static int parse_option(int option, struct app_options *o, struct fail *f)
 	case 'L':
 		o->lock_file = optarg;
 		return 0;
+	case 's':
+		o->state_dir = optarg;
+		return 0;
 	case 'l':
 		r = log_parse_level(optarg, &level, f);
 		if (r >= 0)
@@ -92,6 +98,7 @@ static int parse_arguments(int argc, char *argv[], struct app_options *o, struct
 		{ "root", required_argument, NULL, 'r' },
 		{ "worker", required_argument, NULL, 'w' },
 		{ "lock-file", required_argument, NULL, 'L' },
+		{ "state-dir", required_argument, NULL, 's' },
 		{ "log-level", required_argument, NULL, 'l' },
 		{ "version", no_argument, NULL, 'V' },
 		{ "help", no_argument, NULL, 'h' },

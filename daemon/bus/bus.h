@@ -23,6 +23,7 @@ struct bus_context {
 	const struct class_table *classes;
 	struct job_queue *queue;
 	struct measure_context *measure;
+	struct store *store;
 	/* Called before the topology is told or used: looks whether CPUs came or went since. */
 	void (*refresh)(void *userdata);
 	void *refresh_userdata;
@@ -30,6 +31,8 @@ struct bus_context {
 	/* Only bus/ touches these. */
 	struct job_owner *owners;
 	uint64_t last_change_ns; /* when progress was last told */
+	struct stream *streams;
+	uint64_t last_record, told_record, last_record_ns; /* highest sequence: added, told, when */
 };
 
 /* Adds all objects to the bus, and observes the jobs. */

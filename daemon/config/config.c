@@ -225,6 +225,15 @@ int config_get_time(const struct config *c, const char *section, const char *key
 		 : 0;
 }
 
+int config_get_size(const struct config *c, const char *section, const char *key, uint64_t min,
+		    uint64_t max, uint64_t *ret, struct fail *f)
+{
+	const struct value *v = find(c, section, key);
+	char what[512];
+
+	return v ? parse_size(describe(what, sizeof(what), v), v->text, min, max, ret, f) : 0;
+}
+
 int config_get_bool(const struct config *c, const char *section, const char *key, bool *ret,
 		    struct fail *f)
 {

@@ -45,5 +45,7 @@ int config_get_u64(const struct config *c, const char *section, const char *key,
 		   uint64_t max, uint64_t *ret, struct fail *f);
 int config_get_time(const struct config *c, const char *section, const char *key, uint64_t min_ns,
 		    uint64_t max_ns, uint64_t *ret_ns, struct fail *f);
+int config_get_size(const struct config *c, const char *section, const char *key, uint64_t min,
+		    uint64_t max, uint64_t *ret, struct fail *f);
 int config_get_bool(const struct config *c, const char *section, const char *key, bool *ret,
 		    struct fail *f);

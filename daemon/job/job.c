@@ -163,6 +163,12 @@ int job_add(struct job_queue *q, const struct job_kind *kind, const char *title,
 	return 0;
 }
 
+void job_queue_continue_after(struct job_queue *q, uint64_t id)
+{
+	if (id > q->last_id)
+		q->last_id = id;
+}
+
 int job_find(struct job_queue *q, uint64_t id, struct job **ret, struct fail *f)
 {
 	for (struct job *job = q->jobs; job; job = job->next) {
@@ -172,8 +178,9 @@ int job_find(struct job_queue *q, uint64_t id, struct job **ret, struct fail *f)
 		}
 	}
 	return fail_set(f, SCHEDLAB_ERROR_NO_SUCH_JOB,
-			"there is no job %ju; the last %d results are kept", (uintmax_t)id,
-			JOBS_KEPT);
+			"there is no job %ju among the last %d; 'schedlabctl history --job %ju' "
+			"looks for it in the store",
+			(uintmax_t)id, JOBS_KEPT, (uintmax_t)id);
 }
 
 struct job *job_first(const struct job_queue *q)

@@ -83,6 +83,9 @@ void job_queue_observe(struct job_queue *q, const struct job_observer *observer)
 int job_add(struct job_queue *q, const struct job_kind *kind, const char *title, void *work,
 	    bool detached, struct job **ret, struct fail *f);
 
+/* From now on ids go on behind @id: there have been others. */
+void job_queue_continue_after(struct job_queue *q, uint64_t id);
+
 /* By id; NoSuchJob. */
 int job_find(struct job_queue *q, uint64_t id, struct job **ret, struct fail *f);
 

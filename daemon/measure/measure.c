@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "bench/spec.h"
+#include "measure/keep.h"
 #include "measure/machine.h"
 #include "measure/runner.h"
 #include "measure/tally.h"
@@ -27,7 +28,9 @@ struct measurement {
 	struct measure_context *context;
 	struct plan *plan;
 	struct tally tally;
+	struct keep keep;
 	struct runner *runner;
+	bool syncing; /* the next sample waits for the disk */
 	struct job *job;
 	struct random random;
 	struct scheduling scheduling;
@@ -96,6 +99,7 @@ static void measurement_free(void *work)
 	struct measure_context *context = m->context;
 
 	runner_free(m->runner);
+	store_forget(context->store, m);
 	if (m->plan)
 		tally_clear(&m->tally);
 	plan_free(m->plan);
@@ -117,18 +121,59 @@ static int take_machine(struct measure_context *context, struct fail *f)
 
 static void next_sample(struct measurement *m);
 
+static json_t *options_to_json(const struct measurement *m)
+{
+	const struct plan *plan = m->plan;
+
+	return json_pack("{s:I, s:I, s:I, s:I, s:s?}", "duration_usec",
+			 (json_int_t)(plan->duration_ns / NSEC_PER_USEC), "warm_up_usec",
+			 (json_int_t)(plan->warm_up_ns / NSEC_PER_USEC), "rounds",
+			 (json_int_t)plan->rounds, "seed", (json_int_t)plan->seed, "cpus",
+			 plan->cpus);
+}
+
+static json_t *describe_machine(const struct measurement *m)
+{
+	return machine_to_json(m->context->topology, m->context->fingerprint, &m->scheduling);
+}
+
+/* What the store holds of the job's begin and end. */
+static json_t *about_to_json(const struct measurement *m, enum job_state state, const char *why)
+{
+	return json_pack("{s:s, s:s, s:s, s:s?, s:o, s:I, s:o}", "kind", m->job->kind->name,
+			 "title", m->job->title, "state", job_state_name(state), "why", why,
+			 "options", options_to_json(m), "rounds_done", (json_int_t)m->round,
+			 "store", keep_to_json(&m->keep));
+}
+
+/* @m is gone afterwards. */
+static void end_as(struct measurement *m, enum job_state state, const struct fail *why)
+{
+	const char *sentence = why ? why->message : m->job->why.message;
+
+	keep_end(&m->keep, about_to_json(m, state, sentence[0] != '\0' ? sentence : NULL));
+	job_end(m->job, state, why);
+}
+
 /* Ends the job; @m is gone afterwards. */
 static void end(struct measurement *m)
 {
 	struct fail why = { 0 };
 
 	if (tally_is_complete(&m->tally)) {
-		job_end(m->job, JOB_DONE, NULL);
+		end_as(m, JOB_DONE, NULL);
 		return;
 	}
 	(void)fail_set(&why, SCHEDLAB_ERROR_FAILED, "%s",
 		       m->tally.n_failures > 0 ? m->tally.failures[0].why : "no sample went well");
-	job_end(m->job, JOB_FAILED, &why);
+	end_as(m, JOB_FAILED, &why);
+}
+
+static void take_failure(struct measurement *m, size_t index, const char *why)
+{
+	log_info("a sample failed: %s", why);
+	tally_add_failure(&m->tally, index, m->round, why);
+	keep_sample(&m->keep, index, m->round, NULL, 0, why);
 }
 
 /* Counts one sample and begins the next; @m may be gone afterwards. */
@@ -139,7 +184,7 @@ static void take_sample(struct measurement *m, const struct bench_result *result
 	struct bench_request request;
 
 	if (job_cancel_asked(m->job)) {
-		job_end(m->job, JOB_CANCELLED, NULL);
+		end_as(m, JOB_CANCELLED, NULL);
 		return;
 	}
 	if (result) {
@@ -147,12 +192,10 @@ static void take_sample(struct measurement *m, const struct bench_result *result
 		if (tally_add(&m->tally, index, &request, result) < 0)
 			result = NULL;
 	}
-	if (!result) {
-		const char *reason = why->message[0] ? why->message : "out of memory";
-
-		log_info("a sample failed: %s", reason);
-		tally_add_failure(&m->tally, index, m->round, reason);
-	}
+	if (result)
+		keep_sample(&m->keep, index, m->round, result, taint_find(&request, result), NULL);
+	else
+		take_failure(m, index, why->message[0] ? why->message : "out of memory");
 	m->at++;
 	next_sample(m);
 }
@@ -230,7 +273,7 @@ static int start_sample(struct measurement *m, const struct plan_cell *cell, str
 }
 
 /* Begins the next sample, or ends the job: then @m is gone. */
-static void next_sample(struct measurement *m)
+static void begin_sample(struct measurement *m)
 {
 	while (advance(m)) {
 		size_t index = m->order[m->at];
@@ -240,11 +283,27 @@ static void next_sample(struct measurement *m)
 		m->samples_begun++;
 		if (start_sample(m, &m->plan->cells[index], &f) >= 0)
 			return;
-		log_info("a sample failed: %s", f.message);
-		tally_add_failure(&m->tally, index, m->round, f.message);
+		take_failure(m, index, f.message);
 		m->at++;
 	}
 	end(m);
+}
+
+static void on_synced(void *userdata)
+{
+	struct measurement *m = userdata;
+
+	m->syncing = false;
+	begin_sample(m);
+}
+
+/* Between samples, and never within one, the disk has its time. */
+static void next_sample(struct measurement *m)
+{
+	m->syncing = store_sync_is_due(m->context->store) &&
+		     store_sync(m->context->store, on_synced, m) > 0;
+	if (!m->syncing)
+		begin_sample(m);
 }
 
 static int measurement_start(struct job *job, void *work, struct fail *f)
@@ -257,6 +316,8 @@ static int measurement_start(struct job *job, void *work, struct fail *f)
 	m->job = job;
 	m->start_ns = clock_monotonic_ns();
 	random_order(&m->random, m->order, m->plan->n_cells);
+	keep_begin(&m->keep, m->context->store, m->plan, m->context->fingerprint, job->id,
+		   describe_machine(m), about_to_json(m, JOB_RUNNING, NULL));
 	next_sample(m);
 	return 0;
 }
@@ -267,22 +328,18 @@ static void measurement_cancel(struct job *job, void *work)
 
 	if (m->runner)
 		runner_cancel(m->runner, job->why.message);
+	else if (m->syncing)
+		end_as(m, JOB_CANCELLED, NULL);
 }
 
 static json_t *measurement_to_json(const struct job *job, const void *work)
 {
 	const struct measurement *m = work;
-	const struct plan *plan = m->plan;
-	json_t *options = json_pack("{s:I, s:I, s:I, s:I, s:s?}", "duration_usec",
-				    (json_int_t)(plan->duration_ns / NSEC_PER_USEC), "warm_up_usec",
-				    (json_int_t)(plan->warm_up_ns / NSEC_PER_USEC), "rounds",
-				    (json_int_t)plan->rounds, "seed", (json_int_t)plan->seed,
-				    "cpus", plan->cpus);
-	json_t *root = json_pack(
-		"{s:s, s:I, s:s, s:o, s:o, s:I}", "schema", SCHEDLAB_SCHEMA("measure"), "job",
-		(json_int_t)job->id, "state", job_state_name(job->state), "machine",
-		machine_to_json(m->context->topology, m->context->fingerprint, &m->scheduling),
-		"options", options, "rounds_done", (json_int_t)m->round);
+	json_t *root = json_pack("{s:s, s:I, s:s, s:o, s:o, s:I, s:o}", "schema",
+				 SCHEDLAB_SCHEMA("measure"), "job", (json_int_t)job->id, "state",
+				 job_state_name(job->state), "machine", describe_machine(m),
+				 "options", options_to_json(m), "rounds_done", (json_int_t)m->round,
+				 "store", keep_to_json(&m->keep));
 
 	if (!root)
 		return NULL;
@@ -353,8 +410,13 @@ int measure_submit(struct measure_context *context, const struct plan_options *o
 	}
 	if (r >= 0)
 		r = take_machine(context, f);
-	if (r >= 0)
+	if (r >= 0) {
+		/* Not while another measures. Without a store it goes on: keep_begin() says so. */
+		if (job_queue_is_idle(context->queue))
+			(void)store_open(context->store, NULL);
+		job_queue_continue_after(context->queue, store_highest_job(context->store));
 		r = add_job(m, detached, ret, f);
+	}
 	if (r < 0)
 		measurement_free(m);
 	return r;

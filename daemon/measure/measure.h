@@ -9,6 +9,7 @@
 #include "config/config.h"
 #include "job/job.h"
 #include "measure/plan.h"
+#include "store/store.h"
 #include "topology/fingerprint.h"
 
 /* What a user did not say. */
@@ -28,6 +29,7 @@ struct measure_context {
 	struct topology *topology;
 	const struct fingerprint *fingerprint;
 	struct job_queue *queue;
+	struct store *store; /* where samples are kept */
 	struct measure_defaults defaults;
 	const char *worker;    /* path of the program */
 	bool worker_stands_in; /* --worker: another program plays the hardware (tests) */
@@ -50,5 +52,6 @@ int measure_submit(struct measure_context *context, const struct plan_options *o
  * The result of such a job (schema "schedlab.measure/1"):
  *   {"schema", "job", "state", "why", "machine": as machine_to_json(),
  *    "options": {"duration_usec", "warm_up_usec", "rounds", "seed", "cpus"}, "rounds_done",
- *    and what tally_to_json() adds}
+ *    "store": {"kept", "unkept": samples, "why"}, and what tally_to_json() adds}
+ * A job that has ended long ago has the same by measure/recall.h.
  */

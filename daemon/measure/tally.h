@@ -44,6 +44,9 @@ int tally_add(struct tally *t, size_t cell, const struct bench_request *request,
 	      const struct bench_result *result);
 void tally_add_failure(struct tally *t, size_t cell, uint64_t round, const char *why);
 
+/* One value of one metric; the caller counts the sample. */
+int tally_row_add(struct tally_row *row, size_t metric, double value);
+
 /* Whether every cell has at least one good sample. */
 bool tally_is_complete(const struct tally *t);
 
@@ -62,3 +65,25 @@ bool tally_is_complete(const struct tally *t);
  *   "counts": {"samples", "failed", "tainted"}
  */
 void tally_to_json(const struct tally *t, json_t *root);
+
+/* The parts of it, for those who have their rows from elsewhere (measure/recall.c). New references. */
+
+/* What a row is of. */
+struct tally_row_of {
+	size_t benchmark; /* index */
+	const char *class_id;
+	json_t *shares; /* taken over */
+	uint64_t n_pairs;
+	bool pinned;
+	struct cpu_pair pair;
+	const struct bench_metric *metrics;
+	size_t n_metrics;
+};
+json_t *tally_row_to_json(const struct tally_row *row, const struct tally_row_of *of);
+json_t *tally_spec_to_json(const struct bench_spec *spec);
+json_t *tally_shares_to_json(const struct pair_class *c);
+json_t *tally_left_out_to_json(const struct plan *plan);
+json_t *tally_failure_to_json(const struct tally_row_of *of, uint64_t round, const char *why);
+/* Adds {name: meaning} of the taints that @row has. */
+void tally_add_meanings(const struct tally_row *row, json_t *meanings);
+json_t *tally_counts_to_json(size_t samples, size_t failed, size_t tainted);

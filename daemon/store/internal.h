@@ -20,6 +20,9 @@ struct store {
 	uint64_t boot_tag;
 	struct ring *ring; /* NULL: nothing can be written */
 	struct side *side;
+	struct ring *seen_ring; /* what another writes, as it was at seen_ns */
+	struct side *seen_side;
+	uint64_t seen_ns;
 	struct fail trouble; /* why nothing is kept; the message is "" where it is */
 	uint64_t highest_job;
 	uint64_t synced_next; /* ring_next() at the last sync */
@@ -39,6 +42,9 @@ int store_open_directory(struct store *s, bool make, struct fail *f);
 
 /* The files that are written, in the open directory. Where that fails, all are closed and it is said. */
 int store_open_files(struct store *s, struct fail *f);
+
+/* Closes what was looked at. */
+void store_look_away(struct store *s);
 
 /* Closes the files that are written, after a sync. */
 void store_close(struct store *s);

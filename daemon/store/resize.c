@@ -103,8 +103,14 @@ static int replace_files(struct store *s, uint64_t slots, bool carry, struct fai
 
 int store_resize(struct store *s, uint64_t size, struct fail *f)
 {
-	int r = s->ring ? 0 : store_open(s, f);
+	int r;
 
+	if (s->size != 0 && size != s->size)
+		return fail_set(f, SCHEDLAB_ERROR_INVALID_ARGUMENT,
+				"the configuration says store-size = %ju bytes, and the next start "
+				"would go back to it: change it there, and restart the daemon",
+				(uintmax_t)s->size);
+	r = s->ring ? 0 : store_open(s, f);
 	return r < 0 ? r : replace_files(s, size / RING_RECORD, true, f);
 }
 

@@ -24,6 +24,8 @@ struct side {
 	struct ring *ring;
 	uint32_t *table; /* by key: a slot whose piece is a first one, plus 1; 0: none */
 	size_t n_table, n_used;
+	uint64_t *fingerprints; /* their keys; what has been overwritten may still be among them */
+	size_t n_fingerprints;
 };
 
 static uint64_t hash_entry(enum side_type type, const void *bytes, size_t size)
@@ -45,6 +47,30 @@ static void note(struct side *s, uint64_t key, uint64_t slot)
 	s->table[at] = (uint32_t)slot + 1;
 }
 
+static int note_fingerprint(struct side *s, uint64_t key)
+{
+	uint64_t *larger;
+
+	for (size_t i = 0; i < s->n_fingerprints; i++)
+		if (s->fingerprints[i] == key)
+			return 0;
+	larger = reallocarray(s->fingerprints, s->n_fingerprints + 1, sizeof(*larger));
+	if (!larger)
+		return -ENOMEM;
+	s->fingerprints = larger;
+	larger[s->n_fingerprints++] = key;
+	return 0;
+}
+
+/* The first piece of an entry. */
+static int note_piece(struct side *s, const struct piece *p, uint64_t slot)
+{
+	uint64_t key = le64toh(p->key);
+
+	note(s, key, slot);
+	return le16toh(p->type) == SIDE_FINGERPRINT ? note_fingerprint(s, key) : 0;
+}
+
 static int fill_table(struct side *s)
 {
 	_cleanup_free_ uint8_t *buffer = malloc((size_t)SCAN_SLOTS * RING_RECORD);
@@ -53,6 +79,7 @@ static int fill_table(struct side *s)
 		return -ENOMEM;
 	memset(s->table, 0, s->n_table * sizeof(*s->table));
 	s->n_used = 0;
+	s->n_fingerprints = 0;
 	for (uint64_t slot = 0; slot < ring_slots(s->ring);) {
 		long n = ring_read_slots(s->ring, slot, buffer, SCAN_SLOTS);
 
@@ -63,8 +90,9 @@ static int fill_table(struct side *s)
 			struct piece p;
 
 			memcpy(&p, record + RING_BODY, sizeof(p));
-			if (p.number == 0 && ring_check(s->ring, slot + (uint64_t)i, record) != 0)
-				note(s, le64toh(p.key), slot + (uint64_t)i);
+			if (p.number == 0 && ring_check(s->ring, slot + (uint64_t)i, record) != 0 &&
+			    note_piece(s, &p, slot + (uint64_t)i) < 0)
+				return -ENOMEM;
 		}
 		slot += (uint64_t)n;
 	}
@@ -105,6 +133,7 @@ struct side *side_close(struct side *s)
 		return NULL;
 	ring_close(s->ring);
 	free(s->table);
+	free(s->fingerprints);
 	free(s);
 	return NULL;
 }
@@ -180,29 +209,18 @@ int side_get(const struct side *s, uint64_t key, void **ret, size_t *ret_size,
 	return 0;
 }
 
-int side_each(const struct side *s, enum side_type type,
-	      int (*visit)(const void *bytes, size_t size, void *userdata), void *userdata)
+int side_each_fingerprint(const struct side *s,
+			  int (*visit)(const void *bytes, size_t size, void *userdata),
+			  void *userdata)
 {
 	int r = 0;
 
-	for (size_t at = 0; at < s->n_table && r >= 0; at++) {
+	for (size_t i = 0; i < s->n_fingerprints && r >= 0; i++) {
 		_cleanup_free_ void *bytes = NULL;
-		uint8_t record[RING_RECORD];
-		struct piece p;
-		uint64_t sequence, key;
 		size_t size;
 
-		if (s->table[at] == 0 || ring_read_slots(s->ring, s->table[at] - 1, record, 1) != 1)
-			continue;
-		memcpy(&p, record + RING_BODY, sizeof(p));
-		key = le64toh(p.key);
-		sequence = ring_check(s->ring, s->table[at] - 1, record);
-		/* Of one that was put again only the newest counts. */
-		if (sequence == 0 || p.number != 0 || le16toh(p.type) != type ||
-		    find(s, key, &p) != sequence ||
-		    collect(s, key, sequence, &p, &bytes, &size) < 0)
-			continue;
-		r = visit(bytes, size, userdata);
+		if (side_get(s, s->fingerprints[i], &bytes, &size, NULL) >= 0)
+			r = visit(bytes, size, userdata);
 	}
 	return r;
 }
@@ -243,8 +261,8 @@ static int append(struct side *s, enum side_type type, uint64_t key, const uint8
 		r = ring_append(s->ring, &p, &sequence, f);
 		if (r < 0)
 			return r;
-		if (i == 0)
-			note(s, key, sequence % ring_slots(s->ring));
+		if (i == 0 && note_piece(s, &p, sequence % ring_slots(s->ring)) < 0)
+			return fail_oom(f);
 	}
 	return 0;
 }

@@ -7,7 +7,7 @@
  * bytes in it, 24 the bytes. The pieces of an entry have consecutive sequences. An entry is there while all
  * its pieces are; one that is put again before it is overwritten is not written again, unless that is soon.
  *
- * In memory it has 8 bytes a slot, to find keys.
+ * In memory it has 8 bytes a slot, to find keys, and the keys of fingerprints, of which there are few.
  */
 #pragma once
 
@@ -39,9 +39,10 @@ int side_put(struct side *s, enum side_type type, const void *bytes, size_t size
 int side_get(const struct side *s, uint64_t key, void **ret, size_t *ret_size,
 	     enum side_type *ret_type);
 
-/* For each entry of @type that is there; a negative return ends it and is returned. */
-int side_each(const struct side *s, enum side_type type,
-	      int (*visit)(const void *bytes, size_t size, void *userdata), void *userdata);
+/* For each fingerprint that is there; a negative return ends it and is returned. */
+int side_each_fingerprint(const struct side *s,
+			  int (*visit)(const void *bytes, size_t size, void *userdata),
+			  void *userdata);
 
 /* The ring that the entries are in: for those who count, copy or sync it. */
 const struct ring *side_ring(const struct side *s);

@@ -52,6 +52,7 @@ struct store *store_free(struct store *s)
 		return NULL;
 	sync_free(s->sync);
 	store_close(s);
+	store_look_away(s);
 	(void)fd_close(s->directory);
 	sd_event_unref(s->event);
 	free(s->path);
@@ -74,7 +75,8 @@ void store_close(struct store *s)
 static void set_trouble(struct store *s, const struct fail *why)
 {
 	if (why && strcmp(s->trouble.message, why->message) != 0)
-		log_warning("results are not kept: %s", why->message);
+		log_line(s->path ? LOG_WARNING : LOG_INFO, "results are not kept: %s",
+			 why->message);
 	else if (!why && s->trouble.message[0] != '\0')
 		log_notice("results are kept again, in %s", s->path);
 	s->trouble = why ? *why : (struct fail){ 0 };
@@ -193,6 +195,7 @@ int store_open_files(struct store *s, struct fail *f)
 {
 	int r = open_files(s, f);
 
+	store_look_away(s);
 	if (r < 0) {
 		s->side = side_close(s->side);
 		s->ring = ring_close(s->ring);
@@ -218,8 +221,11 @@ static void settle_size(struct store *s)
 
 int store_open(struct store *s, struct fail *f)
 {
+	struct fail own = { 0 };
 	int r;
 
+	if (!f)
+		f = &own;
 	if (s->ring && !ring_is_at(s->ring, s->directory, STORE_FILE)) {
 		log_warning("%s/%s was moved or removed; a new one is begun", s->path, STORE_FILE);
 		store_close(s);
@@ -290,6 +296,11 @@ void store_observe(struct store *s, void (*added)(uint64_t sequence, void *userd
 	s->userdata = userdata;
 }
 
+const char *store_trouble(const struct store *s)
+{
+	return s->trouble.message[0] ? s->trouble.message : s->why_not;
+}
+
 uint64_t store_highest_job(const struct store *s)
 {
 	return s->highest_job;
@@ -357,7 +368,7 @@ void store_forget(struct store *s, const void *userdata)
 
 json_t *store_to_json(struct store *s)
 {
-	_cleanup_(store_end_view) struct store_view v = { 0 };
+	struct store_view v;
 	_cleanup_free_ char *path = NULL;
 	struct fail f = { 0 };
 	json_t *root;
@@ -365,7 +376,7 @@ json_t *store_to_json(struct store *s)
 	if (s->path && asprintf(&path, "%s/%s", s->path, STORE_FILE) < 0)
 		path = NULL;
 	root = json_pack("{s:s?, s:b, s:s?}", "path", path, "writable", s->ring != NULL, "why",
-			 s->trouble.message[0] ? s->trouble.message : s->why_not);
+			 store_trouble(s));
 	if (!root || store_look(s, &v, &f) < 0)
 		return root;
 	json_object_set_new(

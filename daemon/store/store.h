@@ -58,6 +58,9 @@ uint64_t store_put_json(struct store *s, enum side_type type, json_t *root);
 void store_observe(struct store *s, void (*added)(uint64_t sequence, void *userdata),
 		   void *userdata);
 
+/* Why nothing is kept, as far as it has been tried; NULL. */
+const char *store_trouble(const struct store *s);
+
 /* The highest number of a job in it; 0 where there is none. */
 uint64_t store_highest_job(const struct store *s);
 
@@ -71,19 +74,15 @@ bool store_sync_is_due(const struct store *s);
 int store_sync(struct store *s, void (*done)(void *userdata), void *userdata);
 void store_forget(struct store *s, const void *userdata);
 
-/* What can be read: our own files, or those of who writes them, as they are now. */
+/* What can be read: our own files, or those of another daemon, as they were at most some seconds ago. It
+ * belongs to the store, and may be gone at the next call. */
 struct store_view {
 	const struct ring *ring; /* NULL: there is none yet, so that nothing has been kept */
 	const struct side *side;
-
-	/* Only store.c touches these: what store_end_view() closes. */
-	struct ring *own_ring;
-	struct side *own_side;
 };
 
 /* StoreUnavailable with a sentence where it cannot be read. */
 int store_look(struct store *s, struct store_view *ret, struct fail *f);
-void store_end_view(struct store_view *v);
 
 /* The JSON entry of a view under @key: a new reference; NULL where it is not there (any more). */
 json_t *store_view_json(const struct store_view *v, uint64_t key);
@@ -99,7 +98,8 @@ json_t *store_to_json(struct store *s);
  */
 int store_check(struct store *s, json_t **ret, struct fail *f);
 
-/* A new file of @size bytes of records in the old one's place, with the newest that fit; 0: as it is. */
+/* A new file of @size bytes of records in the old one's place, with the newest that fit. Refused where the
+ * configuration has another size, which would come back with the next start. */
 int store_resize(struct store *s, uint64_t size, struct fail *f);
 /* New, empty files in the old ones' place; how many records are gone to *@ret. */
 int store_clear(struct store *s, uint64_t *ret, struct fail *f);

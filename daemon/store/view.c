@@ -11,9 +11,18 @@
 #include <unistd.h>
 
 #include "store/internal.h"
+#include "util/clock.h"
+
+#define SEEN_NS (2 * NSEC_PER_SEC)
+
+void store_look_away(struct store *s)
+{
+	s->seen_ring = ring_close(s->seen_ring);
+	s->seen_side = side_close(s->seen_side);
+}
 
 /* What another writes, as it is now. */
-static int open_view(struct store *s, struct store_view *v, struct fail *f)
+static int open_view(struct store *s, struct fail *f)
 {
 	struct ring_options options = store_ring_options(s, 0, true);
 	struct ring_report report;
@@ -26,30 +35,28 @@ static int open_view(struct store *s, struct store_view *v, struct fail *f)
 		return r;
 	if (faccessat(s->directory, STORE_FILE, F_OK, 0) < 0 && errno == ENOENT)
 		return 0;
-	r = ring_open(s->directory, STORE_FILE, &options, &v->own_ring, &report, f);
+	r = ring_open(s->directory, STORE_FILE, &options, &s->seen_ring, &report, f);
 	if (r < 0)
 		return r;
-	v->ring = v->own_ring;
+	s->seen_ns = clock_monotonic_ns();
 	/* Records can be read without the texts that belong to them. */
-	if (side_open(s->directory, STORE_SIDE_FILE, &options, &v->own_side, &report, NULL) >= 0)
-		v->side = v->own_side;
+	(void)side_open(s->directory, STORE_SIDE_FILE, &options, &s->seen_side, &report, NULL);
 	return 0;
 }
 
 int store_look(struct store *s, struct store_view *ret, struct fail *f)
 {
+	int r = 0;
+
 	*ret = (struct store_view){ .ring = s->ring, .side = s->side };
 	if (s->ring)
 		return 0;
-	return open_view(s, ret, f);
-}
-
-void store_end_view(struct store_view *v)
-{
-	v->own_ring = ring_close(v->own_ring);
-	v->own_side = side_close(v->own_side);
-	v->ring = NULL;
-	v->side = NULL;
+	if (!s->seen_ring || clock_monotonic_ns() - s->seen_ns > SEEN_NS) {
+		store_look_away(s);
+		r = open_view(s, f);
+	}
+	*ret = (struct store_view){ .ring = s->seen_ring, .side = s->seen_side };
+	return r;
 }
 
 json_t *store_view_json(const struct store_view *v, uint64_t key)
@@ -150,8 +157,10 @@ static int walk_all(const struct ring *ring, struct walk *w, struct fail *f)
 
 int store_check(struct store *s, json_t **ret, struct fail *f)
 {
-	_cleanup_(store_end_view) struct store_view v = { 0 };
-	_cleanup_(json_decrefp) json_t *root = store_to_json(s), *side = json_object();
+	struct store_view v;
+	_cleanup_(json_decrefp) json_t *known = store_to_json(s), *side = json_object();
+	_cleanup_(json_decrefp) json_t *root =
+		json_pack("{s:s}", "schema", SCHEDLAB_SCHEMA("store"));
 	struct walk w = { 0 };
 	int r = store_look(s, &v, f);
 
@@ -159,10 +168,10 @@ int store_check(struct store *s, json_t **ret, struct fail *f)
 		r = walk_all(v.ring, &w, f);
 	if (r < 0)
 		return r;
+	json_object_update(root, known);
 	if ((v.ring && add_counts(root, v.ring) < 0) ||
 	    (v.side && add_counts(side, side_ring(v.side)) < 0))
 		return fail_set(f, SCHEDLAB_ERROR_STORE_UNAVAILABLE, "the store cannot be read");
-	json_object_set_new(root, "schema", json_string(SCHEDLAB_SCHEMA("store")));
 	json_object_set_new(root, "oldest_usec", usec_or_null(w.oldest_ns));
 	json_object_set_new(root, "newest_usec", usec_or_null(w.newest_ns));
 	json_object_set_new(root, "next_sequence",

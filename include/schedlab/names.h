@@ -22,6 +22,9 @@
 
 #define SCHEDLAB_CONF_FILE "/etc/schedlab/schedlabd.conf"
 
+/* Where the service keeps its store; other daemons have $XDG_STATE_HOME/schedlab. */
+#define SCHEDLAB_STATE_DIR "/var/lib/schedlab"
+
 /* The account that the service runs as; made by sysusers. */
 #define SCHEDLAB_USER "schedlab"
 

@@ -5,6 +5,7 @@ A test file marks functions with @test and ends with run(). The programs under t
 SCHEDLAB_BIN (default: build/debug/bin).
 """
 
+import atexit
 import json
 import os
 import shutil
@@ -24,6 +25,11 @@ MKTREE = os.path.join(TOP, "tests/tools/mktree.py")
 
 # Sanitized programs on a busy machine are slow; a hang is told from that by this much.
 PATIENCE = 60.0
+
+# What standalone daemons keep: not in the home of whoever runs the tests.
+STATE_HOME = tempfile.mkdtemp(prefix="schedlab-state-")
+os.environ["XDG_STATE_HOME"] = STATE_HOME
+atexit.register(shutil.rmtree, STATE_HOME, ignore_errors=True)
 
 _tests = []
 
@@ -142,15 +148,18 @@ class Bus:
                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.env = dict(os.environ, DBUS_SYSTEM_BUS_ADDRESS=address,
                         DBUS_SESSION_BUS_ADDRESS=address)
-        self.log = open(f"{self.dir.path}/log", "w+", encoding="utf-8")
+        self.state = tempfile.mkdtemp(dir=STATE_HOME)
+        self.log = open(f"{self.dir.path}/log", "a+", encoding="utf-8")
         wait_for(lambda: os.path.exists(f"{self.dir.path}/bus"), "the broker's socket")
         self.start()
         return self
 
     def start(self):
+        said = len(self.said())
         self.daemon = subprocess.Popen(
-            [DAEMON, "--log-level", "info", *self.daemon_args], stderr=self.log, env=self.env)
-        wait_for(lambda: "ready on the bus" in self.said() or self.daemon.poll() is not None,
+            [DAEMON, "--log-level", "info", "--state-dir", self.state, *self.daemon_args],
+            stderr=self.log, env=self.env)
+        wait_for(lambda: "ready on the bus" in self.said()[said:] or self.daemon.poll() is not None,
                  "the daemon")
         if self.daemon.poll() is not None:
             raise AssertionError("the daemon ended: " + self.said())
