@@ -43,5 +43,7 @@ int bus_attach(struct bus_context *context)
 	}
 	if (r >= 0)
 		job_queue_observe(context->queue, &observer);
+	if (r >= 0)
+		store_observe(context->store, bus_on_record, context);
 	return r;
 }

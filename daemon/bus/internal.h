@@ -37,6 +37,19 @@ int bus_find_job(sd_bus *bus, const char *path, const char *interface, void *use
 int bus_list_jobs(sd_bus *bus, const char *prefix, void *userdata, char ***ret,
 		  sd_bus_error *error);
 
+/* Methods of Manager that have files of their own. */
+int bus_method_query_page(sd_bus_message *call, void *userdata, sd_bus_error *error);
+int bus_method_query(sd_bus_message *call, void *userdata, sd_bus_error *error);
+int bus_method_get_job_result(sd_bus_message *call, void *userdata, sd_bus_error *error);
+int bus_method_check_store(sd_bus_message *call, void *userdata, sd_bus_error *error);
+int bus_method_backup_store(sd_bus_message *call, void *userdata, sd_bus_error *error);
+int bus_method_clear_store(sd_bus_message *call, void *userdata, sd_bus_error *error);
+int bus_method_resize_store(sd_bus_message *call, void *userdata, sd_bus_error *error);
+
+/* For store_observe(): RecordAdded, now or soon; and now, where one has not been told yet. */
+void bus_on_record(uint64_t sequence, void *userdata);
+void bus_tell_records(struct bus_context *context);
+
 /* The observer of jobs: signals and property changes. */
 struct job_observer bus_job_observer(struct bus_context *context);
 

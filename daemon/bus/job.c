@@ -9,6 +9,7 @@
 
 #include "bus/internal.h"
 #include "bus/peer.h"
+#include "bus/stream.h"
 #include "util/clock.h"
 #include "util/log.h"
 
@@ -196,6 +197,8 @@ static void forget_owner(struct bus_context *context, uint64_t job)
 void bus_detach(struct bus_context *context)
 {
 	job_queue_observe(context->queue, &(struct job_observer){ 0 });
+	store_observe(context->store, NULL, NULL);
+	stream_free_all(context);
 	while (context->owners)
 		forget_owner(context, context->owners->job);
 }
@@ -242,6 +245,7 @@ static void on_ended(struct job *job, void *userdata)
 	_cleanup_free_ char *path = bus_job_path(job);
 
 	forget_owner(context, job->id);
+	bus_tell_records(context);
 	if (path)
 		emit_failed(sd_bus_emit_signal(context->bus, SCHEDLAB_PATH,
 					       SCHEDLAB_INTERFACE_MANAGER, "JobRemoved", "os", path,

@@ -68,7 +68,10 @@ static json_t *find_limits(const struct bus_context *context)
 	json_t *limits = json_object();
 	const struct topology *t = context->topology;
 	struct llc_view llc = { 0 };
+	const char *trouble = store_trouble(context->store);
 
+	if (trouble)
+		json_object_set_new(limits, "store", json_string(trouble));
 	if (t->source != TOPOLOGY_THIS && !context->measure->worker_stands_in)
 		json_object_set_new(limits, "measure",
 				    json_sprintf("%s describes another machine", t->source_name));
@@ -206,13 +209,14 @@ static int method_describe(sd_bus_message *call, void *userdata, sd_bus_error *e
 	const struct topology *t = context->topology;
 
 	return bus_reply_json(call,
-			      json_pack("{s:s, s:s, s:I, s:s, s:s?, s:I, s:o, s:o, s:o}", "schema",
-					SCHEDLAB_SCHEMA("status"), "version", SCHEDLAB_VERSION,
-					"pid", (json_int_t)getpid(), "topology", t->source_name,
-					"hypervisor", t->hypervisor, "cpus", (json_int_t)t->n_cpus,
-					"capabilities", find_limits(context), "fingerprint",
-					fingerprint_to_json(context->fingerprint), "jobs",
-					jobs_to_json(context)),
+			      json_pack("{s:s, s:s, s:I, s:s, s:s?, s:I, s:o, s:o, s:o, s:o}",
+					"schema", SCHEDLAB_SCHEMA("status"), "version",
+					SCHEDLAB_VERSION, "pid", (json_int_t)getpid(), "topology",
+					t->source_name, "hypervisor", t->hypervisor, "cpus",
+					(json_int_t)t->n_cpus, "capabilities", find_limits(context),
+					"fingerprint", fingerprint_to_json(context->fingerprint),
+					"jobs", jobs_to_json(context), "store",
+					store_to_json(context->store)),
 			      error);
 }
 
@@ -272,7 +276,25 @@ const sd_bus_vtable bus_manager_vtable[] = {
 				method_describe_benchmarks, READS),
 	SD_BUS_METHOD_WITH_ARGS("DescribeJobs", SD_BUS_NO_ARGS, SD_BUS_RESULT("s", json),
 				method_describe_jobs, READS),
+	SD_BUS_METHOD_WITH_ARGS("QueryPage", ARGS("a{sv}", filter, "t", cursor, "u", limit),
+				SD_BUS_RESULT("t", cursor, "s", jsonlines), bus_method_query_page,
+				READS),
+	SD_BUS_METHOD_WITH_ARGS("Query", ARGS("a{sv}", filter), SD_BUS_RESULT("h", jsonlines),
+				bus_method_query, READS),
+	SD_BUS_METHOD_WITH_ARGS("GetJobResult", ARGS("t", id), SD_BUS_RESULT("s", json),
+				bus_method_get_job_result, READS),
+	SD_BUS_METHOD_WITH_ARGS("CheckStore", SD_BUS_NO_ARGS, SD_BUS_RESULT("s", json),
+				bus_method_check_store, READS),
+	SD_BUS_METHOD_WITH_ARGS(
+		"BackupStore", SD_BUS_NO_ARGS,
+		SD_BUS_RESULT("h", records, "t", records_bytes, "h", side, "t", side_bytes),
+		bus_method_backup_store, READS),
+	SD_BUS_METHOD_WITH_ARGS("ClearStore", SD_BUS_NO_ARGS, SD_BUS_RESULT("t", removed),
+				bus_method_clear_store, 0),
+	SD_BUS_METHOD_WITH_ARGS("ResizeStore", ARGS("t", bytes), SD_BUS_NO_RESULT,
+				bus_method_resize_store, 0),
 	SD_BUS_SIGNAL_WITH_ARGS("JobNew", ARGS("o", job), 0),
 	SD_BUS_SIGNAL_WITH_ARGS("JobRemoved", ARGS("o", job, "s", state), 0),
+	SD_BUS_SIGNAL_WITH_ARGS("RecordAdded", ARGS("t", sequence), 0),
 	SD_BUS_VTABLE_END,
 };

@@ -1,171 +1,43 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From the arguments of a method to plain C.
+ * Options by a table.
  */
 #include "bus/options.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <schedlab/units.h>
 #include <string.h>
 
 #include "util/suggest.h"
 
-typedef int (*option_reader)(sd_bus_message *call, struct measure_call *m, struct fail *f);
-
-static int fail_read(int r, struct fail *f)
+int options_fail(int r, struct fail *f)
 {
 	return r == -ENOMEM ? fail_oom(f)
 			    : fail_set(f, SCHEDLAB_ERROR_INVALID_ARGUMENT,
 				       "the arguments are not of the types that the method takes");
 }
 
-static int read_duration(sd_bus_message *call, struct measure_call *m, struct fail *f)
+static int find_option(const struct options_table *table, const char *key, size_t *ret,
+		       struct fail *f)
 {
-	uint64_t usec;
-	int r = sd_bus_message_read_basic(call, 't', &usec);
-
-	if (r < 0)
-		return fail_read(r, f);
-	if (usec == 0 || usec > MEASURE_DURATION_MAX_NS / NSEC_PER_USEC)
-		return fail_set(f, SCHEDLAB_ERROR_INVALID_ARGUMENT,
-				"duration-usec: %" PRIu64 " is out of range; accepted is %" PRIu64
-				" to %" PRIu64,
-				usec, MEASURE_DURATION_MIN_NS / NSEC_PER_USEC,
-				MEASURE_DURATION_MAX_NS / NSEC_PER_USEC);
-	m->plan.duration_ns = usec * NSEC_PER_USEC;
-	return 0;
-}
-
-/* 0 stands for "not said" in plan_options, so it is refused here. */
-static int read_count(sd_bus_message *call, const char *key, uint64_t max, uint64_t *ret,
-		      struct fail *f)
-{
-	uint32_t value = 0;
-	int r = sd_bus_message_read_basic(call, 'u', &value);
-
-	if (r < 0)
-		return fail_read(r, f);
-	if (value == 0 || value > max)
-		return fail_set(f, SCHEDLAB_ERROR_INVALID_ARGUMENT,
-				"%s: %u is out of range; accepted is 1 to %" PRIu64, key, value,
-				max);
-	*ret = value;
-	return 0;
-}
-
-static int read_rounds(sd_bus_message *call, struct measure_call *m, struct fail *f)
-{
-	return read_count(call, "rounds", MEASURE_ROUNDS_MAX, &m->plan.rounds, f);
-}
-
-static int read_pairs_per_class(sd_bus_message *call, struct measure_call *m, struct fail *f)
-{
-	uint64_t value = 0;
-	int r = read_count(call, "pairs-per-class", MEASURE_PAIRS_PER_CLASS_MAX, &value, f);
-
-	if (r >= 0)
-		m->plan.pairs_per_class = (size_t)value;
-	return r;
-}
-
-static int read_seed(sd_bus_message *call, struct measure_call *m, struct fail *f)
-{
-	uint64_t seed;
-	int r = sd_bus_message_read_basic(call, 't', &seed);
-
-	if (r < 0)
-		return fail_read(r, f);
-	if (seed > MEASURE_SEED_MAX)
-		return fail_set(f, SCHEDLAB_ERROR_INVALID_ARGUMENT,
-				"seed: %" PRIu64 " is out of range; accepted is 0 to %" PRIu64,
-				seed, MEASURE_SEED_MAX);
-	m->plan.seed = seed;
-	return 0;
-}
-
-static int read_pairs(sd_bus_message *call, struct measure_call *m, struct fail *f)
-{
-	struct cpu_pair pair;
-	int r = sd_bus_message_enter_container(call, 'a', "(uu)");
-
-	while (r >= 0 && (r = sd_bus_message_read(call, "(uu)", &pair.waker, &pair.wakee)) > 0) {
-		struct cpu_pair *larger;
-
-		if (m->plan.n_pairs == MEASURE_PAIRS_MAX)
-			return fail_set(f, SCHEDLAB_ERROR_LIMITS_EXCEEDED,
-					"more than %d pairs are asked for", MEASURE_PAIRS_MAX);
-		larger = reallocarray(m->pairs, m->plan.n_pairs + 1, sizeof(*larger));
-		if (!larger)
-			return fail_oom(f);
-		m->pairs = larger;
-		larger[m->plan.n_pairs++] = pair;
-	}
-	if (r >= 0)
-		r = sd_bus_message_exit_container(call);
-	if (r < 0)
-		return fail_read(r, f);
-	/* Without the option all would be measured: whoever gives it does not mean that. */
-	if (m->plan.n_pairs == 0)
-		return fail_set(f, SCHEDLAB_ERROR_INVALID_ARGUMENT, "pairs: the list is empty");
-	return 0;
-}
-
-static int read_cpus(sd_bus_message *call, struct measure_call *m, struct fail *f)
-{
-	const char *list;
-	int r = sd_bus_message_read_basic(call, 's', &list);
-
-	if (r < 0)
-		return fail_read(r, f);
-	r = cpuset_parse_list(list, &m->cpus, f);
-	return r < 0 ? fail_prefix(f, r, "cpus: ") : 0;
-}
-
-static int read_detach(sd_bus_message *call, struct measure_call *m, struct fail *f)
-{
-	int detach;
-	int r = sd_bus_message_read_basic(call, 'b', &detach);
-
-	if (r < 0)
-		return fail_read(r, f);
-	m->detach = detach;
-	return 0;
-}
-
-static const struct {
-	const char *key, *type;
-	option_reader read;
-} known[] = {
-	{ "cpus", "s", read_cpus },
-	{ "detach", "b", read_detach },
-	{ "duration-usec", "t", read_duration },
-	{ "pairs", "a(uu)", read_pairs },
-	{ "pairs-per-class", "u", read_pairs_per_class },
-	{ "rounds", "u", read_rounds },
-	{ "seed", "t", read_seed },
-};
-
-static int find_option(const char *key, size_t *ret, struct fail *f)
-{
-	const char *keys[ELEMENTSOF(known)];
+	const char *keys[OPTIONS_MAX];
 	_cleanup_free_ char *hint = NULL;
 
-	for (size_t i = 0; i < ELEMENTSOF(known); i++) {
-		if (strcmp(known[i].key, key) == 0) {
+	for (size_t i = 0; i < table->n; i++) {
+		if (strcmp(table->options[i].key, key) == 0) {
 			*ret = i;
 			return 0;
 		}
-		keys[i] = known[i].key;
+		keys[i] = table->options[i].key;
 	}
-	hint = suggest_sentence(key, keys, ELEMENTSOF(keys));
+	hint = suggest_sentence(key, keys, table->n);
 	return fail_set(f, SCHEDLAB_ERROR_INVALID_ARGUMENT, "there is no option '%.40s'%s", key,
 			hint ? hint : "");
 }
 
-static int read_option(sd_bus_message *call, struct measure_call *m, uint32_t *given,
-		       struct fail *f)
+static int read_option(sd_bus_message *call, const struct options_table *table, void *userdata,
+		       uint32_t *given, struct fail *f)
 {
+	const struct options_option *o;
 	const char *key, *type;
 	size_t i = 0;
 	int r = sd_bus_message_read_basic(call, 's', &key);
@@ -173,35 +45,36 @@ static int read_option(sd_bus_message *call, struct measure_call *m, uint32_t *g
 	if (r >= 0)
 		r = sd_bus_message_peek_type(call, NULL, &type);
 	if (r < 0)
-		return fail_read(r, f);
-	r = find_option(key, &i, f);
+		return options_fail(r, f);
+	r = find_option(table, key, &i, f);
 	if (r < 0)
 		return r;
-	if (strcmp(type, known[i].type) != 0)
+	o = &table->options[i];
+	if (strcmp(type, o->type) != 0)
 		return fail_set(f, SCHEDLAB_ERROR_INVALID_ARGUMENT,
-				"option '%s' has type '%s' but takes '%s'", key, type,
-				known[i].type);
+				"option '%s' has type '%s' but takes '%s'", key, type, o->type);
 	if (*given >> i & 1)
 		return fail_set(f, SCHEDLAB_ERROR_INVALID_ARGUMENT, "option '%s' is given twice",
 				key);
 	*given |= 1U << i;
 	r = sd_bus_message_enter_container(call, 'v', type);
 	if (r < 0)
-		return fail_read(r, f);
-	r = known[i].read(call, m, f);
+		return options_fail(r, f);
+	r = o->read(call, userdata, f);
 	if (r < 0)
 		return r;
 	r = sd_bus_message_exit_container(call);
-	return r < 0 ? fail_read(r, f) : 0;
+	return r < 0 ? options_fail(r, f) : 0;
 }
 
-static int read_options(sd_bus_message *call, struct measure_call *m, struct fail *f)
+int options_read(sd_bus_message *call, const struct options_table *table, void *userdata,
+		 struct fail *f)
 {
 	uint32_t given = 0;
 	int r = sd_bus_message_enter_container(call, 'a', "{sv}");
 
 	while (r >= 0 && (r = sd_bus_message_enter_container(call, 'e', "sv")) > 0) {
-		int n = read_option(call, m, &given, f);
+		int n = read_option(call, table, userdata, &given, f);
 
 		if (n < 0)
 			return n;
@@ -209,12 +82,11 @@ static int read_options(sd_bus_message *call, struct measure_call *m, struct fai
 	}
 	if (r >= 0)
 		r = sd_bus_message_exit_container(call);
-	return r < 0 ? fail_read(r, f) : 0;
+	return r < 0 ? options_fail(r, f) : 0;
 }
 
-/* At most @max texts, which stay the message's own. */
-static int read_texts(sd_bus_message *call, size_t max, const char *what, const char ***ret,
-		      size_t *ret_n, struct fail *f)
+int options_read_texts(sd_bus_message *call, size_t max, const char *what, const char ***ret,
+		       size_t *ret_n, struct fail *f)
 {
 	_cleanup_free_ const char **texts = calloc(max, sizeof(*texts));
 	const char *text;
@@ -232,40 +104,8 @@ static int read_texts(sd_bus_message *call, size_t max, const char *what, const 
 	if (r >= 0)
 		r = sd_bus_message_exit_container(call);
 	if (r < 0)
-		return fail_read(r, f);
+		return options_fail(r, f);
 	*ret = TAKE_PTR(texts);
 	*ret_n = n;
 	return 0;
-}
-
-int options_read_measure(sd_bus_message *call, struct measure_call *ret, struct fail *f)
-{
-	_cleanup_(options_clear_measure) struct measure_call m = { .plan.seed = UINT64_MAX };
-	int r;
-
-	r = read_texts(call, MEASURE_BENCHMARKS_MAX, "benchmarks", &m.benchmarks,
-		       &m.plan.n_benchmarks, f);
-	if (r >= 0)
-		r = read_texts(call, MEASURE_CLASSES_MAX, "classes", &m.classes, &m.plan.n_classes,
-			       f);
-	if (r >= 0)
-		r = read_options(call, &m, f);
-	if (r < 0)
-		return r;
-	m.plan.benchmarks = m.benchmarks;
-	m.plan.classes = m.classes;
-	m.plan.pairs = m.pairs;
-	m.plan.cpus = m.cpus;
-	*ret = m;
-	m = (struct measure_call){ 0 };
-	return 0;
-}
-
-void options_clear_measure(struct measure_call *m)
-{
-	free(m->benchmarks);
-	free(m->classes);
-	free(m->pairs);
-	cpuset_free(m->cpus);
-	*m = (struct measure_call){ 0 };
 }
