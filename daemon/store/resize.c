@@ -116,14 +116,15 @@ int store_resize(struct store *s, uint64_t size, struct fail *f)
 
 int store_clear(struct store *s, uint64_t *ret, struct fail *f)
 {
-	uint64_t n;
+	struct ring_report report;
 	int r = store_open(s, f);
 
 	if (r < 0)
 		return r;
-	n = ring_next(s->ring) - ring_first(s->ring);
+	if (ring_count(s->ring, &report) < 0)
+		report.whole = 0;
 	r = replace_files(s, ring_slots(s->ring), false, f);
 	if (r >= 0)
-		*ret = n;
+		*ret = report.whole;
 	return r;
 }

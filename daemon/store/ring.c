@@ -46,7 +46,7 @@ _Static_assert(sizeof(struct record) == RING_RECORD, "records have no holes");
 struct ring {
 	int fd;
 	struct superblock super;
-	uint64_t slots, next;
+	uint64_t slots, first, next;
 	bool unsynced;
 };
 
@@ -226,11 +226,12 @@ static int check_version(const struct ring *r, bool read_only, const char *name,
 	return 0;
 }
 
-/* Reads all slots: counts, and finds the newest. */
-static int scan(const struct ring *r, struct ring_report *report, uint64_t *ret_newest)
+/* Reads all slots: counts, and finds the newest and the oldest that is whole (0: none is). */
+static int scan(const struct ring *r, struct ring_report *report, uint64_t *ret_newest,
+		uint64_t *ret_oldest)
 {
 	_cleanup_free_ struct record *buffer = calloc(SCAN_SLOTS, sizeof(*buffer));
-	uint64_t newest = 0;
+	uint64_t newest = 0, oldest = 0;
 
 	if (!buffer)
 		return -ENOMEM;
@@ -244,6 +245,8 @@ static int scan(const struct ring *r, struct ring_report *report, uint64_t *ret_
 
 			if (sequence > newest)
 				newest = sequence;
+			if (sequence > 0 && (oldest == 0 || sequence < oldest))
+				oldest = sequence;
 			if (sequence > 0)
 				report->whole++;
 			else if (is_empty(&buffer[i]))
@@ -254,15 +257,16 @@ static int scan(const struct ring *r, struct ring_report *report, uint64_t *ret_
 		slot += (uint64_t)n;
 	}
 	*ret_newest = newest;
+	*ret_oldest = oldest;
 	return 0;
 }
 
 int ring_count(const struct ring *r, struct ring_report *ret)
 {
-	uint64_t newest;
+	uint64_t newest, oldest;
 
 	memset(ret, 0, sizeof(*ret));
-	return scan(r, ret, &newest);
+	return scan(r, ret, &newest, &oldest);
 }
 
 /* What is there is taken as it is, and mended where that loses nothing. */
@@ -270,7 +274,7 @@ static int take_over(struct ring *r, const struct ring_options *o, int whole, co
 		     struct ring_report *report, struct fail *f)
 {
 	struct stat st;
-	uint64_t newest = 0;
+	uint64_t newest = 0, oldest = 0;
 	int e;
 
 	r->slots = le64toh(r->super.slots);
@@ -288,8 +292,9 @@ static int take_over(struct ring *r, const struct ring_options *o, int whole, co
 			return fail_store(f, e, "mend", name);
 		report->mended = true;
 	}
-	e = scan(r, report, &newest);
+	e = scan(r, report, &newest, &oldest);
 	r->next = newest + 1;
+	r->first = MAX_OF(oldest, (uint64_t)1);
 	return e < 0 ? fail_store(f, e, "read", name) : 0;
 }
 
@@ -475,7 +480,7 @@ int ring_read(const struct ring *r, uint64_t sequence, void *body)
 
 uint64_t ring_first(const struct ring *r)
 {
-	return r->next > r->slots ? r->next - r->slots : 1;
+	return MAX_OF(r->first, r->next > r->slots ? r->next - r->slots : 1);
 }
 
 uint64_t ring_next(const struct ring *r)

@@ -283,7 +283,7 @@ uint64_t store_put(struct store *s, enum side_type type, const void *bytes, size
 
 uint64_t store_put_json(struct store *s, enum side_type type, json_t *root)
 {
-	_cleanup_free_ char *text = root ? json_dumps(root, JSON_WRITE) : NULL;
+	_cleanup_free_ char *text = root ? json_dumps(root, JSON_WRITE | JSON_ENCODE_ANY) : NULL;
 
 	json_decref(root);
 	return text ? store_put(s, type, text, strlen(text)) : 0;
