@@ -24,7 +24,7 @@ struct client {
 	bool no_pager;
 
 	/* Passed on to a standalone daemon. */
-	const char *config, *topology, *root, *worker, *lock_file;
+	const char *config, *topology, *root, *worker, *lock_file, *state_dir;
 
 	sd_bus *bus;
 	pid_t daemon; /* of CLIENT_BUS_STANDALONE */
@@ -63,6 +63,9 @@ const char *client_command(const struct client *c);
 
 /* For verbs: with --json prints @text as it is (short) or indented (pretty) and returns true. */
 bool client_print_json(const struct client *c, const char *text);
+
+/* Refuses texts that are not UTF-8: D-Bus carries nothing else, and would not say which it is. */
+int client_check_texts(const char *what, const char *const *texts, size_t n, struct fail *f);
 
 /* Refuses arguments that a verb does not take. */
 int client_no_arguments(int argc, char *argv[], struct fail *f);

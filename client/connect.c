@@ -57,6 +57,7 @@ static void make_arguments(const struct client *c, struct arguments *a)
 	add_option(a, "--root", c->root);
 	add_option(a, "--worker", c->worker);
 	add_option(a, "--lock-file", c->lock_file);
+	add_option(a, "--state-dir", c->state_dir);
 }
 
 /* In a process group of its own: a ^C at the terminal is the client's, which cancels in order. */

@@ -13,10 +13,12 @@
 #include "util/suggest.h"
 #include "version.h"
 
-extern const struct verb verb_benchmarks, verb_jobs, verb_measure, verb_status, verb_topology;
+extern const struct verb verb_benchmarks, verb_history, verb_jobs, verb_measure, verb_status,
+	verb_store, verb_topology;
 
 static const struct verb *const verbs[] = {
-	&verb_status, &verb_topology, &verb_benchmarks, &verb_measure, &verb_jobs,
+	&verb_status, &verb_topology, &verb_benchmarks, &verb_measure,
+	&verb_jobs,   &verb_history,  &verb_store,
 };
 
 /* Global options stand before or behind the verb. Values from here on do not meet those of verbs. */
@@ -34,6 +36,7 @@ enum {
 	OPTION_ROOT,
 	OPTION_WORKER,
 	OPTION_LOCK_FILE,
+	OPTION_STATE_DIR,
 };
 
 static const struct option global_options[] = {
@@ -51,6 +54,7 @@ static const struct option global_options[] = {
 	{ "root", required_argument, NULL, OPTION_ROOT },
 	{ "worker", required_argument, NULL, OPTION_WORKER },
 	{ "lock-file", required_argument, NULL, OPTION_LOCK_FILE },
+	{ "state-dir", required_argument, NULL, OPTION_STATE_DIR },
 	{ 0 },
 };
 
@@ -75,6 +79,7 @@ static void print_global_options(void)
 	     "/proc,\n"
 	     "                        an hwloc FILE.xml, or synthetic:DESCRIPTION\n"
 	     "  --config FILE         its configuration\n"
+	     "  --state-dir DIR       where results are kept (default: $XDG_STATE_HOME/schedlab)\n"
 	     "  --root DIR, --worker PROGRAM, --lock-file FILE   for tests; see schedlabd --help");
 }
 
@@ -166,6 +171,8 @@ static int set_global(struct client *c, int option, struct fail *f)
 		return set_standalone(c, "--worker", &c->worker, f);
 	case OPTION_LOCK_FILE:
 		return set_standalone(c, "--lock-file", &c->lock_file, f);
+	case OPTION_STATE_DIR:
+		return set_standalone(c, "--state-dir", &c->state_dir, f);
 	default:
 		return -ENOENT;
 	}
@@ -318,6 +325,18 @@ bool client_print_json(const struct client *c, const char *text)
 	}
 	puts(pretty ? pretty : text);
 	return true;
+}
+
+int client_check_texts(const char *what, const char *const *texts, size_t n, struct fail *f)
+{
+	for (size_t i = 0; i < n; i++) {
+		_cleanup_(json_decrefp) json_t *text = json_string(texts[i]);
+
+		if (!text)
+			return fail_set(f, SCHEDLAB_ERROR_INVALID_ARGUMENT,
+					"%s %zu is not UTF-8 text", what, i + 1);
+	}
+	return 0;
 }
 
 int client_no_arguments(int argc, char *argv[], struct fail *f)

@@ -236,9 +236,8 @@ const struct verb verb_jobs = {
 	.name = "jobs",
 	.arguments = "[list | show ID | wait ID | cancel ID]",
 	.summary = "List jobs, show or wait for one, cancel one",
-	.help = "The results of the last 64 jobs are kept. Who stops waiting by ^C does not stop "
-		"the "
-		"job.\n\n"
+	.help = "The daemon remembers the last 64 jobs that ended; 'schedlabctl history --job ID' "
+		"shows\nolder ones. Who stops waiting by ^C does not stop the job.\n\n"
 		"  --all-metrics         not only the main metrics\n",
 	.options = options,
 	.set = set,

@@ -161,30 +161,17 @@ static int append_options(sd_bus_message *call)
 	return r < 0 ? r : sd_bus_message_close_container(call);
 }
 
-/* D-Bus carries UTF-8 only, and would not say which text is none. */
-static int check_texts(const char *what, const char *const *texts, size_t n, struct fail *f)
-{
-	for (size_t i = 0; i < n; i++) {
-		_cleanup_(json_decrefp) json_t *text = json_string(texts[i]);
-
-		if (!text)
-			return fail_set(f, SCHEDLAB_ERROR_INVALID_ARGUMENT,
-					"%s %zu is not UTF-8 text", what, i + 1);
-	}
-	return 0;
-}
-
 /* Asks for the job; *@ret is its path. */
 static int submit(struct client *c, int argc, char *argv[], char **ret, struct fail *f)
 {
 	_cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
 	_cleanup_(sd_bus_message_unrefp) sd_bus_message *call = NULL, *reply = NULL;
-	int r = check_texts("benchmark", (const char *const *)argv, (size_t)argc, f);
+	int r = client_check_texts("benchmark", (const char *const *)argv, (size_t)argc, f);
 
 	if (r >= 0)
-		r = check_texts("class", arg.classes, arg.n_classes, f);
+		r = client_check_texts("class", arg.classes, arg.n_classes, f);
 	if (r >= 0)
-		r = check_texts("--cpus list", &arg.cpus, arg.cpus ? 1 : 0, f);
+		r = client_check_texts("--cpus list", &arg.cpus, arg.cpus ? 1 : 0, f);
 	if (r < 0)
 		return r;
 	r = sd_bus_message_new_method_call(c->bus, &call, SCHEDLAB_BUS_NAME, SCHEDLAB_PATH,

@@ -41,6 +41,26 @@ static void print_jobs(const json_t *jobs)
 	printf("  %zu ended %s kept\n", ended, ended == 1 ? "one is" : "ones are");
 }
 
+/* Whether what is measured is kept. */
+static void print_store(const json_t *store)
+{
+	const json_t *records = json_object_get(store, "records");
+	const json_t *slots = json_object_get(store, "slots");
+
+	if (!store)
+		return;
+	if (!json_is_true(json_object_get(store, "writable")) && *text_of(store, "why")) {
+		printf("\nStore: nothing is kept now: %s\n", text_of(store, "why"));
+		return;
+	}
+	printf("\nStore: %s, ", text_of(store, "path"));
+	if (json_is_integer(records) && json_is_integer(slots))
+		printf("%lld records of at most %lld\n", (long long)json_integer_value(records),
+		       (long long)json_integer_value(slots));
+	else
+		puts("nothing has been kept yet");
+}
+
 static int run(struct client *c, int argc, char *argv[], struct fail *f)
 {
 	_cleanup_free_ char *text = NULL;
@@ -61,6 +81,7 @@ static int run(struct client *c, int argc, char *argv[], struct fail *f)
 	text_print_machine(root);
 	puts("\nJobs:");
 	print_jobs(json_object_get(root, "jobs"));
+	print_store(json_object_get(root, "store"));
 	puts("\nNot to be had here:");
 	json_object_foreach (json_object_get(root, "capabilities"), name, why)
 		printf("  %s: unavailable, because %s\n", name, json_string_value(why));

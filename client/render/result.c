@@ -69,13 +69,9 @@ static const char *name_of(const json_t *row, char *buffer, size_t size)
 /* In percent of the median; one sample has no spread. */
 static const char *spread_of(const json_t *metric, char buffer[NUMBER_MAX])
 {
-	double median = number_of(metric, "median"), spread = number_of(metric, "spread");
-
-	if (!json_is_number(json_object_get(metric, "spread")) || median == 0)
+	if (!json_is_number(json_object_get(metric, "spread")))
 		return "-";
-	(void)snprintf(buffer, NUMBER_MAX, "%s%.*f %%", plus_minus(),
-		       spread / median < 0.0995 ? 1 : 0, spread / median * 100);
-	return buffer;
+	return format_spread(buffer, number_of(metric, "median"), number_of(metric, "spread"));
 }
 
 /* How many samples of a row have a taint; a sample may have several. */
@@ -263,6 +259,18 @@ static void print_left_out(const json_t *root)
 	}
 }
 
+/* What the store has not got. */
+static void print_unkept(const json_t *root)
+{
+	const json_t *store = json_object_get(root, "store");
+	json_int_t kept = integer_of(store, "kept"), unkept = integer_of(store, "unkept");
+	const char *why = text_of(store, "why");
+
+	if (unkept > 0)
+		printf("Not kept: %lld of %lld samples, because %s.\n", (long long)unkept,
+		       (long long)(kept + unkept), *why ? why : "of a reason that nobody told");
+}
+
 /* Other than a usual task has it. */
 static void print_scheduling(const json_t *machine)
 {
@@ -307,5 +315,6 @@ void result_print(const json_t *root, bool all_metrics)
 	print_taints(root);
 	print_missing(root);
 	print_left_out(root);
+	print_unkept(root);
 	print_conditions(root);
 }

@@ -58,9 +58,23 @@ const char *format_number(char buffer[NUMBER_MAX], double value)
 	return buffer;
 }
 
+bool output_is_utf8(void)
+{
+	return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+}
+
 const char *plus_minus(void)
 {
-	return strcmp(nl_langinfo(CODESET), "UTF-8") == 0 ? "±" : "+-";
+	return output_is_utf8() ? "±" : "+-";
+}
+
+const char *format_spread(char buffer[NUMBER_MAX], double median, double spread)
+{
+	if (median == 0)
+		return "-";
+	(void)snprintf(buffer, NUMBER_MAX, "%s%.*f %%", plus_minus(),
+		       spread / median < 0.0995 ? 1 : 0, spread / median * 100);
+	return buffer;
 }
 
 const char *format_bytes(char buffer[NUMBER_MAX], double bytes)

@@ -25,8 +25,14 @@ void table_print(struct libscols_table *table);
 #define NUMBER_MAX 40
 const char *format_number(char buffer[NUMBER_MAX], double value);
 
+/* Whether the terminal's characters are more than ASCII. */
+bool output_is_utf8(void);
+
 /* "±" where the terminal's characters have it, else "+-". */
 const char *plus_minus(void);
+
+/* @spread in percent of @median: "±1.6 %"; "-" where there is no median but 0. */
+const char *format_spread(char buffer[NUMBER_MAX], double median, double spread);
 
 /* "48 KiB", "32 MiB". */
 const char *format_bytes(char buffer[NUMBER_MAX], double bytes);

@@ -4,6 +4,9 @@
  */
 #include "render/text.h"
 
+#include <schedlab/units.h>
+#include <time.h>
+
 #include "util/macro.h"
 
 const char *text_of(const json_t *object, const char *key)
@@ -27,6 +30,17 @@ char *text_join(const json_t *array, const char *between)
 	if (fclose(out) != 0)
 		return NULL;
 	return TAKE_PTR(text);
+}
+
+const char *text_time(char buffer[TEXT_TIME_MAX], json_int_t usec)
+{
+	time_t seconds = (time_t)(usec / (json_int_t)USEC_PER_SEC);
+	struct tm tm;
+
+	if (usec <= 0 || !localtime_r(&seconds, &tm) ||
+	    strftime(buffer, TEXT_TIME_MAX, "%Y-%m-%d %H:%M", &tm) == 0)
+		return "unknown";
+	return buffer;
 }
 
 char *text_shares(const json_t *object)

@@ -14,6 +14,11 @@ const char *text_of(const json_t *object, const char *key);
 /* The texts of an array with @between between them. The caller frees it; NULL without memory. */
 char *text_join(const json_t *array, const char *between);
 
+/* A time (CLOCK_REALTIME) in the time zone of this process, "2026-11-30 14:05"; "unknown" for 0. */
+#define TEXT_TIME_MAX 40
+const char *text_time(char buffer[TEXT_TIME_MAX], json_int_t usec);
+#define TEXT_TIME(usec) text_time((char[TEXT_TIME_MAX]){ 0 }, usec)
+
 /* What the pairs of a class (of a topology) or of a row (of a result) share, for people. The caller
  * frees it. */
 char *text_shares(const json_t *object);

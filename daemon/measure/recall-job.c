@@ -272,8 +272,8 @@ static void add_about(const struct recalled_job *j, json_t *root)
 	if (lost)
 		json_object_set_new(root, "store",
 				    json_pack("{s:I, s:i, s:n}", "kept",
-					      (json_int_t)(j->n_samples + j->n_failed), "unkept", 0,
-					      "why"));
+					      (json_int_t)j->n_samples + (json_int_t)j->n_failed,
+					      "unkept", 0, "why"));
 	else
 		json_object_set(root, "store", json_object_get(j->about, "store"));
 }

@@ -488,6 +488,11 @@ uint64_t ring_next(const struct ring *r)
 	return r->next;
 }
 
+uint64_t ring_bytes(const struct ring *r)
+{
+	return slot_offset(r->slots);
+}
+
 uint64_t ring_slots(const struct ring *r)
 {
 	return r->slots;

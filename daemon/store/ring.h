@@ -95,6 +95,9 @@ uint64_t ring_next(const struct ring *r);
 
 uint64_t ring_slots(const struct ring *r);
 
+/* Of the whole file. */
+uint64_t ring_bytes(const struct ring *r);
+
 /*
  * Reads many at a time: raw slots @first_slot.. (at most @n) to @buffer, whose records nobody has checked;
  * returns how many, or a negative errno. For each that is worth it ring_check() tells its sequence, or 0

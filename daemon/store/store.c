@@ -385,8 +385,6 @@ json_t *store_to_json(struct store *s)
 	json_object_set_new(root, "slots",
 			    v.ring ? json_integer((json_int_t)ring_slots(v.ring)) : json_null());
 	json_object_set_new(root, "bytes",
-			    v.ring ? json_integer((json_int_t)(2 * RING_SUPERBLOCK +
-							       ring_slots(v.ring) * RING_RECORD))
-				   : json_null());
+			    v.ring ? json_integer((json_int_t)ring_bytes(v.ring)) : json_null());
 	return root;
 }

@@ -115,9 +115,7 @@ static int add_counts(json_t *root, const struct ring *ring)
 	json_object_set_new(root, "whole", json_integer((json_int_t)report.whole));
 	json_object_set_new(root, "torn", json_integer((json_int_t)report.rotten));
 	json_object_set_new(root, "empty", json_integer((json_int_t)report.empty));
-	json_object_set_new(
-		root, "bytes",
-		json_integer((json_int_t)(2 * RING_SUPERBLOCK + ring_slots(ring) * RING_RECORD)));
+	json_object_set_new(root, "bytes", json_integer((json_int_t)ring_bytes(ring)));
 	return 0;
 }
 

@@ -23,7 +23,8 @@
 	  "'schedlabctl topology' lists the pair classes of the machine.")                         \
 	X(NO_SUCH_TUNABLE, "NoSuchTunable", ENOENT, 2,                                             \
 	  "'schedlabctl tunables' lists what this kernel lets one set.")                           \
-	X(NO_SUCH_JOB, "NoSuchJob", ENOENT, 2, "'schedlabctl jobs list' shows the jobs kept.")     \
+	X(NO_SUCH_JOB, "NoSuchJob", ENOENT, 2,                                                     \
+	  "'schedlabctl history --kind job' shows all that are kept.")                             \
 	X(NO_SUCH_EXPERIMENT, "NoSuchExperiment", ENOENT, 2,                                       \
 	  "'schedlabctl experiment list' shows the experiments.")                                  \
 	X(NOT_WRITABLE, "NotWritable", EROFS, 1,                                                   \

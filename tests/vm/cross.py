@@ -11,7 +11,7 @@ import time
 from guests import TRIPLET
 from images import Unbuildable, cache
 
-DEV = ["libc6-dev", "libhwloc-dev", "libiniparser-dev", "libjansson-dev", "libnuma-dev",
+DEV = ["libarchive-dev", "libc6-dev", "libhwloc-dev", "libiniparser-dev", "libjansson-dev", "libnuma-dev",
        "libsmartcols-dev", "libsystemd-dev", "libxxhash-dev"]
 PROCESSOR = {"arm64": "aarch64", "ppc64el": "ppc64le"}
 

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Records of the store that are no samples, as tables: jobs, and all other kinds by what they share.
+ */
+#pragma once
+
+#include <jansson.h>
+
+/* Adds a record of kind "job" to @jobs, an object: of each job the last one stays. */
+void events_add_job(json_t *jobs, json_t *record);
+
+void events_print_jobs(json_t *jobs);
+/* @records is an array. */
+void events_print_others(const json_t *records);

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Records of the store (schema "schedlab.record/1") as tables.
+ */
+#pragma once
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "util/macro.h"
+
+struct history;
+
+/* All metrics, or the main ones only. NULL without memory. */
+struct history *history_new(bool all_metrics);
+struct history *history_free(struct history *h);
+DEFINE_CLEANUP(struct history *, history_free);
+
+/* Adds one record of any kind; they come in the order in which they were kept. -ENOMEM, or 0. */
+int history_add(struct history *h, json_t *record);
+
+bool history_is_empty(const struct history *h);
+
+/* After the last record: a table for each benchmark as it was configured, and what to know about
+ * them; then the jobs; then the other kinds. */
+void history_print(struct history *h);

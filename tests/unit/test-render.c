@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Small graphs and comma-separated values.
+ */
+#include "unit.h"
+
+#include <jansson.h>
+#include <locale.h>
+
+#include "render/csv.h"
+#include "render/spark.h"
+#include "render/table.h"
+
+#define RECORD                                                                                     \
+	"{\"sequence\":12,\"kind\":\"sample\",\"time_usec\":1764500000000007,\"boot\":\"b0\","     \
+	"\"job\":3,\"experiment\":null,\"block\":0,\"arm\":1,\"round\":2,\"benchmark\":"           \
+	"\"switch\","                                                                              \
+	"\"version\":1,\"spec\":\"switch:mode=pipe,as=process\",\"parameters\":\"1234\","          \
+	"\"class\":\"l3\",\"pair\":[0,17],\"fingerprint\":\"f0\",\"kernel\":\"6.1 #1 \\\"x\\\"\"," \
+	"\"window_usec\":200000.5,"
+
+static void assert_spark(const double *values, size_t n, const char *expected)
+{
+	char buffer[SPARK_MAX];
+
+	assert_string_equal(spark(buffer, values, n), expected);
+}
+
+static void test_spark(void **state)
+{
+	double many[2400];
+
+	(void)state;
+	assert_non_null(setlocale(LC_CTYPE, "C"));
+	assert_spark(NULL, 0, "");
+	assert_spark((double[]){ 5 }, 1, "4");
+	assert_spark((double[]){ 5, 5, 5 }, 3, "444");
+	assert_spark((double[]){ 1, 2, 3, 4, 5, 6, 7, 8 }, 8, "12345678");
+	assert_spark((double[]){ -70, 0, -10 }, 3, "187");
+	assert_spark((double[]){ 1e300, -1e300 }, 2, "81");
+	/* A hundred values a bucket; one that is far off does not move its bucket. */
+	for (size_t i = 0; i < ELEMENTSOF(many); i++)
+		many[i] = (double)(i / 100);
+	many[50] = 1e9;
+	assert_spark(many, ELEMENTSOF(many), "112223333444555666677788");
+	/* What does not divide evenly is used all the same. */
+	for (size_t i = 0; i < 25; i++)
+		many[i] = i < 24;
+	assert_spark(many, 25, "888888888888888888888881");
+	assert_non_null(setlocale(LC_CTYPE, "C.UTF-8"));
+	assert_spark((double[]){ 1, 2, 3, 4, 5, 6, 7, 8 }, 8, "▁▂▃▄▅▆▇█");
+	assert_spark((double[]){ 5 }, 1, "▄");
+	for (size_t i = 0; i < ELEMENTSOF(many); i++)
+		many[i] = (double)(i % 2);
+	assert_int_equal(strlen(spark((char[SPARK_MAX]){ 0 }, many, ELEMENTSOF(many))),
+			 SPARK_MAX - 1);
+}
+
+static void test_spread(void **state)
+{
+	char buffer[NUMBER_MAX];
+
+	(void)state;
+	assert_non_null(setlocale(LC_CTYPE, "C"));
+	assert_string_equal(format_spread(buffer, 100, 1.6), "+-1.6 %");
+	assert_string_equal(format_spread(buffer, 100, 21), "+-21 %");
+	assert_string_equal(format_spread(buffer, 0, 21), "-");
+}
+
+/* What @record becomes; the caller frees it. */
+static char *csv_of(const char *text)
+{
+	json_t *record = json_loads(text, 0, NULL);
+	char *csv = NULL;
+	size_t size;
+	FILE *out = open_memstream(&csv, &size);
+
+	assert_non_null(record);
+	assert_non_null(out);
+	csv_print_record(out, record);
+	assert_int_equal(fclose(out), 0);
+	json_decref(record);
+	return csv;
+}
+
+static void test_csv_quoting(void **state)
+{
+	static const struct {
+		const char *text, *cell;
+	} cases[] = {
+		{ "", "" },
+		{ "plain text", "plain text" },
+		{ "a,b", "\"a,b\"" },
+		{ "say \"x\"", "\"say \"\"x\"\"\"" },
+		{ "\"", "\"\"\"\"" },
+		{ "two\nlines", "\"two\nlines\"" },
+		{ "a\rb", "\"a\rb\"" },
+		{ "=1+1", "=1+1" },
+		{ "±1;2", "±1;2" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		_cleanup_free_ char *cell = NULL;
+		size_t size;
+		FILE *out = open_memstream(&cell, &size);
+
+		assert_non_null(out);
+		csv_print_text(out, cases[i].text);
+		assert_int_equal(fclose(out), 0);
+		assert_string_equal(cell, cases[i].cell);
+	}
+}
+
+static void test_csv_records(void **state)
+{
+	_cleanup_free_ char *good = NULL, *failed = NULL, *bare = NULL;
+
+	(void)state;
+	good = csv_of(RECORD "\"taints\":[\"disturbed\",\"few-switches\"],\"failed\":null,"
+			     "\"metrics\":{\"round-trip\":{\"value\":4137,\"unit\":\"ns\"},"
+			     "\"share\":{\"value\":0.1,\"unit\":\"%\"}}}");
+	assert_string_equal(
+		good,
+		"12,2025-11-30T10:53:20.000007Z,3,,0,1,2,sample,switch,1,1234,"
+		"\"switch:mode=pipe,as=process\",l3,0,17,round-trip,4137,ns,disturbed "
+		"few-switches,,200000.5,f0,\"6.1 #1 \"\"x\"\"\",b0\n"
+		"12,2025-11-30T10:53:20.000007Z,3,,0,1,2,sample,switch,1,1234,"
+		"\"switch:mode=pipe,as=process\",l3,0,17,share,0.10000000000000001,%,disturbed "
+		"few-switches,,200000.5,f0,\"6.1 #1 \"\"x\"\"\",b0\n");
+	failed = csv_of(RECORD "\"taints\":[],\"failed\":\"it died, by signal 9\",\"metrics\":{}}");
+	assert_string_equal(failed,
+			    "12,2025-11-30T10:53:20.000007Z,3,,0,1,2,sample,switch,1,1234,"
+			    "\"switch:mode=pipe,as=process\",l3,0,17,,,,,\"it died, by signal 9\","
+			    "200000.5,f0,\"6.1 #1 \"\"x\"\"\",b0\n");
+	bare = csv_of("{\"pair\":null,\"taints\":7,\"metrics\":[],\"spec\":null}");
+	assert_string_equal(bare, ",,,,,,,,,,,,,,,,,,,,,,,\n");
+}
+
+static void test_csv_header(void **state)
+{
+	_cleanup_free_ char *header = NULL;
+	size_t size, commas = 0;
+	FILE *out = open_memstream(&header, &size);
+
+	(void)state;
+	assert_non_null(out);
+	csv_print_header(out);
+	assert_int_equal(fclose(out), 0);
+	assert_string_equal(header,
+			    "sequence,time,job,experiment,block,arm,round,kind,benchmark,version,"
+			    "parameters,spec,class,waker,wakee,metric,value,unit,taints,failed,"
+			    "window_us,fingerprint,kernel,boot\n");
+	for (const char *p = header; *p != '\0'; p++)
+		commas += *p == ',';
+	assert_int_equal(commas, 23);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_spark),       cmocka_unit_test(test_spread),
+		cmocka_unit_test(test_csv_quoting), cmocka_unit_test(test_csv_records),
+		cmocka_unit_test(test_csv_header),
+	};
+
+	return cmocka_run_group_tests_name("render", tests, NULL, NULL);
+}
