@@ -454,7 +454,7 @@ def interrupt_cancels_and_says_so():
     out, err = process.communicate(timeout=PATIENCE)
     equal(process.returncode, 1)
     contains(err, "cancelling job ")
-    contains(err, "job 1 was cancelled: a client asked for its end")
+    contains(err, "was cancelled: a client asked for its end")
     # What was measured until then is shown.
     contains(out, "round-trip")
     equal([p for p in daemons if is_alive(p)], [])
