@@ -205,6 +205,9 @@ int client_fail(struct client *c, int r, const sd_bus_error *error, struct fail 
 				error->message,
 				c->where == CLIENT_BUS_USER ? "schedlabd --user"
 							    : "systemctl start schedlabd");
+	if (sd_bus_error_has_name(error, SD_BUS_ERROR_NO_REPLY) && r != -ETIMEDOUT)
+		return fail_set(f, SCHEDLAB_ERROR_FAILED,
+				"the daemon has gone before it could answer (%s)", error->message);
 	if (sd_bus_error_has_name(error, SD_BUS_ERROR_ACCESS_DENIED))
 		return fail_set(f, SCHEDLAB_ERROR_FAILED, "not allowed; try as root (%s)",
 				error->message);
