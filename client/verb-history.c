@@ -353,6 +353,20 @@ static int show_job(struct client *c, struct fail *f)
 	return 0;
 }
 
+/* Without it the table is worth as much: then nothing is said. */
+static json_t *describe_fingerprint(const char *id, void *userdata)
+{
+	struct client *c = userdata;
+	_cleanup_(sd_bus_message_unrefp) sd_bus_message *reply = NULL;
+	const char *text;
+
+	if (sd_bus_call_method(c->bus, SCHEDLAB_BUS_NAME, SCHEDLAB_PATH, SCHEDLAB_INTERFACE_MANAGER,
+			       "DescribeFingerprint", NULL, &reply, "s", id) < 0 ||
+	    sd_bus_message_read(reply, "s", &text) < 0)
+		return NULL;
+	return json_loads(text, 0, NULL);
+}
+
 static int run(struct client *c, int argc, char *argv[], struct fail *f)
 {
 	_cleanup_(history_freep) struct history *h = NULL;
@@ -382,7 +396,7 @@ static int run(struct client *c, int argc, char *argv[], struct fail *f)
 		return 0;
 	}
 	pager_open(!c->no_pager);
-	history_print(h);
+	history_print(h, describe_fingerprint, c);
 	return 0;
 }
 

@@ -264,17 +264,39 @@ static void print_reasons(json_t *reasons, const char *before)
 	}
 }
 
-static void print_fingerprints(const struct samples *s)
+/* The rest of the machine's identity; what was unknown then is not named. */
+static void print_fields(const json_t *fingerprint)
 {
-	for (size_t i = 0; i < s->n_fingerprints; i++) {
-		const char *kernel = s->fingerprints[i].kernel;
+	static const struct {
+		const char *key, *label;
+	} shown[] = { { "cpu_model", "processor" },
+		      { "microcode", "microcode" },
+		      { "virtualisation", "hypervisor" },
+		      { "command_line", "command line" } };
+	const json_t *fields = json_object_get(fingerprint, "fields");
 
-		printf("Fingerprint %s: kernel %s.\n", name_of(s->fingerprints[i].id),
-		       kernel ? kernel : "no longer known");
+	for (size_t i = 0; i < ELEMENTSOF(shown); i++) {
+		const char *value = text_of(fields, shown[i].key);
+
+		if (*value)
+			printf("  %-13s %s\n", shown[i].label, value);
 	}
 }
 
-static void print_samples(struct samples *s)
+static void print_fingerprints(const struct samples *s, history_describe describe, void *userdata)
+{
+	for (size_t i = 0; i < s->n_fingerprints; i++) {
+		const char *kernel = s->fingerprints[i].kernel;
+		_cleanup_(json_decrefp) json_t *fingerprint =
+			describe(s->fingerprints[i].id, userdata);
+
+		printf("Fingerprint %s: kernel %s.\n", name_of(s->fingerprints[i].id),
+		       kernel ? kernel : "no longer known");
+		print_fields(fingerprint);
+	}
+}
+
+static void print_samples(struct samples *s, history_describe describe, void *userdata)
 {
 	samples_finish(s);
 	for (size_t i = 0; i < s->n_sections; i++) {
@@ -289,15 +311,15 @@ static void print_samples(struct samples *s)
 	}
 	print_reasons(s->missing, "");
 	(void)fputs(EXPLAIN_SPREAD, stdout);
-	print_fingerprints(s);
+	print_fingerprints(s, describe, userdata);
 }
 
-void history_print(struct history *h)
+void history_print(struct history *h, history_describe describe, void *userdata)
 {
 	bool any = h->samples->n > 0;
 
 	if (any)
-		print_samples(h->samples);
+		print_samples(h->samples, describe, userdata);
 	if (json_object_size(h->jobs) > 0) {
 		if (any)
 			puts("");

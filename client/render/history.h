@@ -21,6 +21,9 @@ int history_add(struct history *h, json_t *record);
 
 bool history_is_empty(const struct history *h);
 
+/* The fingerprint @id as the daemon describes it, {"id", "fields"}; a new reference, NULL: not known. */
+typedef json_t *(*history_describe)(const char *id, void *userdata);
+
 /* After the last record: a table for each benchmark as it was configured, and what to know about
  * them; then the jobs; then the other kinds. */
-void history_print(struct history *h);
+void history_print(struct history *h, history_describe describe, void *userdata);

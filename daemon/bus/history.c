@@ -190,3 +190,27 @@ int bus_method_get_job_result(sd_bus_message *call, void *userdata, sd_bus_error
 		r = recall_job(&view, id, &root, &f);
 	return r < 0 ? bus_fail(error, &f) : bus_reply_json(call, root, error);
 }
+
+/* Of any record, also of a machine state long gone. */
+int bus_method_describe_fingerprint(sd_bus_message *call, void *userdata, sd_bus_error *error)
+{
+	const struct bus_context *context = userdata;
+	_cleanup_(recall_freep) struct recall *recall = NULL;
+	struct fail f = { .code = SCHEDLAB_ERROR_FAILED };
+	struct store_view view;
+	json_t *root = NULL;
+	const char *id;
+	int r = sd_bus_message_read_basic(call, 's', &id);
+
+	if (r < 0)
+		return r;
+	if (strcmp(id, context->fingerprint->id) == 0)
+		return bus_reply_json(call, fingerprint_to_json(context->fingerprint), error);
+	r = store_look(context->store, &view, &f);
+	if (r >= 0)
+		r = recall_new(&view, &recall, &f);
+	if (r >= 0 && !(root = recall_fingerprint(recall, id)))
+		r = fail_set(&f, SCHEDLAB_ERROR_INVALID_ARGUMENT,
+			     "no fingerprint '%.40s' is kept; records tell theirs", id);
+	return r < 0 ? bus_fail(error, &f) : bus_reply_json(call, root, error);
+}

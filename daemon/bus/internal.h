@@ -41,6 +41,7 @@ int bus_list_jobs(sd_bus *bus, const char *prefix, void *userdata, char ***ret,
 int bus_method_query_page(sd_bus_message *call, void *userdata, sd_bus_error *error);
 int bus_method_query(sd_bus_message *call, void *userdata, sd_bus_error *error);
 int bus_method_get_job_result(sd_bus_message *call, void *userdata, sd_bus_error *error);
+int bus_method_describe_fingerprint(sd_bus_message *call, void *userdata, sd_bus_error *error);
 int bus_method_check_store(sd_bus_message *call, void *userdata, sd_bus_error *error);
 int bus_method_backup_store(sd_bus_message *call, void *userdata, sd_bus_error *error);
 int bus_method_clear_store(sd_bus_message *call, void *userdata, sd_bus_error *error);

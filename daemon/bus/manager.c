@@ -283,6 +283,8 @@ const sd_bus_vtable bus_manager_vtable[] = {
 				bus_method_query, READS),
 	SD_BUS_METHOD_WITH_ARGS("GetJobResult", ARGS("t", id), SD_BUS_RESULT("s", json),
 				bus_method_get_job_result, READS),
+	SD_BUS_METHOD_WITH_ARGS("DescribeFingerprint", ARGS("s", id), SD_BUS_RESULT("s", json),
+				bus_method_describe_fingerprint, READS),
 	SD_BUS_METHOD_WITH_ARGS("CheckStore", SD_BUS_NO_ARGS, SD_BUS_RESULT("s", json),
 				bus_method_check_store, READS),
 	SD_BUS_METHOD_WITH_ARGS(

@@ -74,6 +74,11 @@ void recall_each_fingerprint(const struct recall *r,
 		visit(strtoull(id, NULL, 16), fingerprint, userdata);
 }
 
+json_t *recall_fingerprint(const struct recall *r, const char *id)
+{
+	return json_incref(json_object_get(r->fingerprints, id));
+}
+
 /* An entry of the side file, or NULL; borrowed. */
 static const json_t *look_up(struct recall *r, uint64_t key)
 {

@@ -32,6 +32,9 @@ void recall_each_fingerprint(const struct recall *r,
 			     void (*visit)(uint64_t id, const json_t *fingerprint, void *userdata),
 			     void *userdata);
 
+/* The text of one; a new reference, NULL where it is not kept. */
+json_t *recall_fingerprint(const struct recall *r, const char *id);
+
 /*
  * A job as measure/measure.h has it, from its records alone. Of a job whose end is not among them the
  * daemon was killed: its state is "failed", with that reason. Rows without any sample are not known.

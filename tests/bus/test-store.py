@@ -210,6 +210,9 @@ def every_filter_by_the_bus():
                      r["kernel"].startswith("6.12") and "mode=pipe" in r["spec"])):
                 equal([r["sequence"] for r in m.records(**filters)],
                       [r["sequence"] for r in everything if fits(r)], filters)
+            text = json.loads(m.call("DescribeFingerprint", "s", "%016x" % 2))
+            equal(text["fields"]["kernel"], everything[-1]["kernel"])
+            m.refuses("InvalidArgument", "no fingerprint '12' is kept", "DescribeFingerprint", "s", "12")
             equal({r["failed"] for r in everything}, {None, "the worker ended with status 1"})
             equal({tuple(r["taints"]) for r in everything}, {(), ("disturbed",)})
 

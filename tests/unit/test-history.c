@@ -44,6 +44,15 @@ static void add(struct history *h, json_t *record)
 	json_decref(record);
 }
 
+/* Of one fingerprint all is known, of others nothing more. */
+static json_t *describe(const char *id, void *userdata)
+{
+	(void)userdata;
+	return strcmp(id, FP_A) == 0 ? json_pack("{s:s, s:{s:s, s:s}}", "id", id, "fields",
+						 "microcode", "0x5", "command_line", "ro quiet")
+				     : NULL;
+}
+
 /* Prints and frees it; the caller frees the text. */
 static char *text_of_history(struct history *h)
 {
@@ -53,7 +62,7 @@ static char *text_of_history(struct history *h)
 	assert_true(fd >= 0 && out >= 0 && text);
 	(void)fflush(stdout);
 	assert_true(dup2(fd, STDOUT_FILENO) >= 0);
-	history_print(h);
+	history_print(h, describe, NULL);
 	(void)fflush(stdout);
 	assert_true(dup2(out, STDOUT_FILENO) >= 0);
 	assert_true(pread(fd, text, (1 << 16) - 1, 0) > 0);
@@ -209,6 +218,8 @@ static void test_two_fingerprints(void **state)
 	assert_int_equal(count_of(text, " idle "), 3);
 	assert_contains(text, "4 samples of 2 jobs, 2025-11-30 10:53 to 2025-12-01 14:40.\n");
 	assert_contains(text, "Fingerprint " FP_A ": kernel 6.1.0 #1.\n"
+			      "  microcode     0x5\n"
+			      "  command line  ro quiet\n"
 			      "Fingerprint " FP_B ": kernel no longer known.\n");
 }
 
