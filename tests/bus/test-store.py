@@ -35,6 +35,18 @@ def fill(directory, records, size=None):
     subprocess.run([FILL, directory, str(records)] + ([str(size)] if size else []), check=True)
 
 
+def stop(bus, number=signal.SIGTERM):
+    bus.daemon.send_signal(number)
+    bus.daemon.wait(timeout=PATIENCE)
+
+
+def refill(bus, records, size=None):
+    """A daemon on a store that months have filled."""
+    stop(bus)
+    fill(bus.state, records, size)
+    bus.start()
+
+
 class Manager:
     """The manager's methods, by a connection of its own."""
 
@@ -98,8 +110,7 @@ def measure(bus, *args, status=0):
 
 
 def restart(bus, number=signal.SIGTERM):
-    bus.daemon.send_signal(number)
-    bus.daemon.wait(timeout=PATIENCE)
+    stop(bus, number)
     bus.start()
 
 
@@ -160,8 +171,7 @@ def a_killed_daemons_job_is_shown_for_what_it_was():
                                "20000")
         with Manager(bus) as m:
             wait_for(lambda: len(m.records(kinds=["sample"])) > 8, "some samples")
-        bus.daemon.kill()
-        bus.daemon.wait()
+        stop(bus, signal.SIGKILL)
         finish(client)
         bus.start()
         with Manager(bus) as m:
@@ -175,10 +185,7 @@ def a_killed_daemons_job_is_shown_for_what_it_was():
 @test
 def every_filter_by_the_bus():
     with Bus() as bus:
-        bus.daemon.terminate()
-        bus.daemon.wait()
-        fill(bus.state, 3000, 1 << 20)  # of which the newest 2048 are there
-        bus.start()
+        refill(bus, 3000, 1 << 20)  # of which the newest 2048 are there
         with Manager(bus) as m:
             everything = m.records()
             equal(len(everything), 2048)
@@ -247,10 +254,7 @@ def bad_questions_are_refused_by_name():
 @test
 def pages_of_any_size_and_a_pipe_say_the_same():
     with Bus() as bus:
-        bus.daemon.terminate()
-        bus.daemon.wait()
-        fill(bus.state, 2000, 1 << 20)
-        bus.start()
+        refill(bus, 2000, 1 << 20)
         with Manager(bus) as m:
             everything = m.records()
             for limit in (1, 7, 999, 1000):
@@ -268,10 +272,7 @@ def pages_of_any_size_and_a_pipe_say_the_same():
 @test
 def a_long_query_while_measuring():
     with Directory() as d, Bus(*stand_in(d)) as bus:
-        bus.daemon.terminate()
-        bus.daemon.wait()
-        fill(bus.state, 60000)
-        bus.start()
+        refill(bus, 60000)
         with Manager(bus) as m:
             pipe = m.pipe()
             first = [json.loads(pipe.readline()) for _ in range(100)]
@@ -289,10 +290,7 @@ def a_long_query_while_measuring():
 @test
 def who_does_not_read_does_no_harm():
     with Bus() as bus:
-        bus.daemon.terminate()
-        bus.daemon.wait()
-        fill(bus.state, 20000)
-        bus.start()
+        refill(bus, 20000)
         with Manager(bus) as m, Manager(bus) as other:
             pipes = [m.pipe() for _ in range(4)]
             m.refuses("LimitsExceeded", "4 of them yours; at most 16 may, and 4 a client", "Query",
@@ -346,8 +344,7 @@ def kill_after_kill_nothing_whole_is_lost():
                 wait_for(lambda: m.check()["next_sequence"] > seen + 3, "records")
                 time.sleep(chance.random() / 10)
                 before = m.records()
-            bus.daemon.kill()
-            bus.daemon.wait()
+            stop(bus, signal.SIGKILL)
             finish(client)
             bus.start()
             with Manager(bus) as m:
@@ -363,8 +360,7 @@ def kill_after_kill_nothing_whole_is_lost():
 @test
 def torn_and_rotten_records_are_counted_and_not_served():
     with Bus() as bus:
-        bus.daemon.terminate()
-        bus.daemon.wait()
+        stop(bus)
         fill(bus.state, 1000, 1 << 20)
         with open(f"{bus.state}/store.ring", "r+b") as file:
             for sequence in (5, 100, 999):
@@ -385,8 +381,7 @@ def torn_and_rotten_records_are_counted_and_not_served():
 @test
 def what_is_no_store_is_set_aside_aloud():
     with Directory() as d, Bus(*stand_in(d)) as bus:
-        bus.daemon.terminate()
-        bus.daemon.wait()
+        stop(bus)
         with open(f"{bus.state}/store.ring", "r+b") as file:
             file.write(bytes(SUPERBLOCKS))
         bus.start()
@@ -404,8 +399,7 @@ def what_is_no_store_is_set_aside_aloud():
 @test
 def one_superblock_is_enough():
     with Bus() as bus:
-        bus.daemon.terminate()
-        bus.daemon.wait()
+        stop(bus)
         fill(bus.state, 10, 1 << 20)
         for at in (0, SUPERBLOCKS // 2):
             with open(f"{bus.state}/store.ring", "r+b") as file:
@@ -415,8 +409,7 @@ def one_superblock_is_enough():
             contains(bus.said(), "store.ring was damaged")
             with Manager(bus) as m:
                 equal(len(m.records()), 10)
-            bus.daemon.terminate()
-            bus.daemon.wait()
+            stop(bus)
         bus.start()
 
 
@@ -424,8 +417,7 @@ def one_superblock_is_enough():
 def a_second_daemon_measures_unkept_and_reads():
     with Directory() as d:
         with Bus(*stand_in(d)) as first, Bus(*stand_in(d)) as second:
-            second.daemon.terminate()
-            second.daemon.wait()
+            stop(second)
             second.state = first.state
             second.start()
             contains(second.said(), f"results are not kept: schedlabd (process {first.daemon.pid}, ")
@@ -443,8 +435,7 @@ def a_second_daemon_measures_unkept_and_reads():
                 contains(second.busctl("get-property", NAME, ROOT, MANAGER, "Capabilities").out,
                          "writes this store")
             # When the first has gone, the second takes over with its next measurement.
-            first.daemon.terminate()
-            first.daemon.wait()
+            stop(first)
             measure(second, "--class", "self", "--rounds", "1")
             contains(second.said(), "results are kept again")
             with Manager(second) as m:
@@ -533,10 +524,7 @@ def another_size_keeps_the_newest():
     with Directory() as d:
         config = d.file("schedlabd.conf", "[store]\nstore-size = 2M\n")
         with Bus("--config", config) as bus:
-            bus.daemon.terminate()
-            bus.daemon.wait()
-            fill(bus.state, 5000, 2 << 20)
-            bus.start()
+            refill(bus, 5000, 2 << 20)
             with Manager(bus) as m:
                 before = m.records()
                 equal(len(before), 4096)
@@ -566,8 +554,7 @@ def another_size_keeps_the_newest():
             restart(bus)
             equal(count(bus), (6144, 0, None))
             d.file("schedlabd.conf", "[store]\nstore-size = 5T\n")
-            bus.daemon.terminate()
-            bus.daemon.wait()
+            stop(bus)
             done = subprocess.run([DAEMON, "--config", config], capture_output=True, text=True, env=bus.env)
             equal(done.returncode, 2)
             contains(done.stderr, "store-size")
@@ -589,10 +576,7 @@ def the_store_is_not_replaced_under_a_measurement():
 @test
 def a_backup_is_the_store():
     with Bus() as bus, Directory() as d:
-        bus.daemon.terminate()
-        bus.daemon.wait()
-        fill(bus.state, 3000, 1 << 20)
-        bus.start()
+        refill(bus, 3000, 1 << 20)
         with Manager(bus) as m:
             everything = m.records()
             records, size, side, side_size = m.call("BackupStore")
@@ -600,8 +584,7 @@ def a_backup_is_the_store():
                 with os.fdopen(fd.take(), "rb") as pipe, open(f"{d.path}/{name}", "wb") as out:
                     out.write(pipe.read())
                 equal(os.stat(f"{d.path}/{name}").st_size, int(expected))
-        bus.daemon.terminate()
-        bus.daemon.wait()
+        stop(bus)
         bus.state = d.path
         bus.start()
         with Manager(bus) as m:
@@ -620,10 +603,7 @@ def memory_does_not_grow_with_the_store():
     grown = []
     for size in (1 << 20, 256 << 20):
         with Bus() as bus:
-            bus.daemon.terminate()
-            bus.daemon.wait()
-            fill(bus.state, 3000, size)
-            bus.start()
+            refill(bus, 3000, size)
             with Manager(bus) as m:
                 m.check()
                 m.records()

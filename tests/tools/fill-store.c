@@ -14,6 +14,7 @@
 #include "measure/tally.h"
 #include "store/internal.h"
 #include "util/clock.h"
+#include "util/log.h"
 #include "util/random.h"
 
 static const char *const specs[] = { "switch:mode=pipe", "switch:mode=futex" };
@@ -113,6 +114,7 @@ int main(int argc, char *argv[])
 	struct fail f = { 0 };
 	int r;
 
+	log_set_level(LOG_ERR);
 	if (argc > 3)
 		options.size = strtoull(argv[3], NULL, 10);
 	r = argc < 3 ? -EINVAL : store_new(NULL, &options, &s, &f);
