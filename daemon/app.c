@@ -20,6 +20,7 @@
 
 #include "bus/bus.h"
 #include "config/config.h"
+#include "measure/recall.h"
 #include "util/affinity.h"
 #include "util/log.h"
 #include "util/program.h"
@@ -126,7 +127,7 @@ static int make_store(struct app *a, struct fail *f)
 		s.why_not = "neither XDG_STATE_HOME nor HOME says where";
 	r = store_new(a->event, &s, &a->store, f);
 	if (r >= 0 && o->bus != APP_BUS_SOCKET)
-		(void)store_open(a->store, NULL);
+		(void)recall_open(a->store, NULL);
 	return r;
 }
 

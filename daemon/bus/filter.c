@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fnmatch.h>
 #include <inttypes.h>
+#include <schedlab/limits.h>
 #include <schedlab/units.h>
 #include <string.h>
 
@@ -112,30 +113,56 @@ static int read_benchmark(sd_bus_message *call, void *userdata, struct fail *f)
 }
 
 /* Also of a class that the machine has no longer. */
-static int read_class(sd_bus_message *call, void *userdata, struct fail *f)
+static int add_class(struct filter *filter, const char *id, struct fail *f)
 {
-	struct filter *filter = userdata;
-	const char *text;
-	int r = sd_bus_message_read_basic(call, 's', &text);
-
-	if (r < 0)
-		return options_fail(r, f);
-	if (*text == '\0' || strlen(text) > RECORD_CLASS)
+	if (*id == '\0' || strlen(id) > RECORD_CLASS)
 		return fail_set(f, SCHEDLAB_ERROR_INVALID_ARGUMENT,
-				"class: '%.40s' is no class's id; it has 1 to %d characters", text,
+				"classes: '%.40s' is no class's id; it has 1 to %d characters", id,
 				RECORD_CLASS);
-	(void)snprintf(filter->class_id, sizeof(filter->class_id), "%s", text);
-	filter->query.class_id = filter->class_id;
-	return 0;
+	filter->classes[filter->query.n_classes] = strdup(id);
+	return filter->classes[filter->query.n_classes++] ? 0 : fail_oom(f);
 }
 
-static int read_pair(sd_bus_message *call, void *userdata, struct fail *f)
+static int read_classes(sd_bus_message *call, void *userdata, struct fail *f)
 {
 	struct filter *filter = userdata;
-	int r = sd_bus_message_read(call, "(uu)", &filter->query.waker, &filter->query.wakee);
+	_cleanup_free_ const char **ids = NULL;
+	size_t n = 0;
+	int r = options_read_texts(call, MEASURE_CLASSES_MAX, "classes", &ids, &n, f);
 
-	filter->query.by_pair = true;
-	return r < 0 ? options_fail(r, f) : 0;
+	if (r >= 0 && n == 0)
+		return fail_set(f, SCHEDLAB_ERROR_INVALID_ARGUMENT, "classes: the list is empty");
+	if (r >= 0 && !(filter->classes = calloc(n + 1, sizeof(*filter->classes))))
+		return fail_oom(f);
+	for (size_t i = 0; i < n && r >= 0; i++)
+		r = add_class(filter, ids[i], f);
+	filter->query.classes = (const char *const *)filter->classes;
+	return r;
+}
+
+static int read_pairs(sd_bus_message *call, void *userdata, struct fail *f)
+{
+	struct filter *filter = userdata;
+	struct query_pair pair;
+	int r = sd_bus_message_enter_container(call, 'a', "(uu)");
+
+	filter->pairs = calloc(MEASURE_PAIRS_MAX, sizeof(*filter->pairs));
+	if (!filter->pairs)
+		return fail_oom(f);
+	filter->query.pairs = filter->pairs;
+	while (r >= 0 && (r = sd_bus_message_read(call, "(uu)", &pair.waker, &pair.wakee)) > 0) {
+		if (filter->query.n_pairs == MEASURE_PAIRS_MAX)
+			return fail_set(f, SCHEDLAB_ERROR_LIMITS_EXCEEDED,
+					"more than %d pairs are asked for", MEASURE_PAIRS_MAX);
+		filter->pairs[filter->query.n_pairs++] = pair;
+	}
+	if (r >= 0)
+		r = sd_bus_message_exit_container(call);
+	if (r < 0)
+		return options_fail(r, f);
+	return filter->query.n_pairs > 0
+		       ? 0
+		       : fail_set(f, SCHEDLAB_ERROR_INVALID_ARGUMENT, "pairs: the list is empty");
 }
 
 static int read_arm(sd_bus_message *call, void *userdata, struct fail *f)
@@ -221,13 +248,13 @@ static int read_parameters(sd_bus_message *call, void *userdata, struct fail *f)
 static const struct options_option known[] = {
 	{ "arm", "u", read_arm },
 	{ "benchmark", "s", read_benchmark },
-	{ "class", "s", read_class },
+	{ "classes", "as", read_classes },
 	{ "experiment", "t", read_experiment },
 	{ "fingerprint", "s", read_fingerprint },
 	{ "job", "t", read_job },
 	{ "kernel", "s", read_kernel },
 	{ "kinds", "as", read_kinds },
-	{ "pair", "(uu)", read_pair },
+	{ "pairs", "a(uu)", read_pairs },
 	{ "parameters", "s", read_parameters },
 	{ "since-usec", "t", read_since },
 	{ "until-usec", "t", read_until },
@@ -236,6 +263,10 @@ static const struct options_table table = { known, ELEMENTSOF(known) };
 
 void filter_clear(struct filter *filter)
 {
+	for (size_t i = 0; i < filter->query.n_classes; i++)
+		free(filter->classes[i]);
+	free(filter->classes);
+	free(filter->pairs);
 	free(filter->kernel);
 	free(filter->fingerprints);
 	*filter = (struct filter){ 0 };

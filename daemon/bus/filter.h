@@ -12,7 +12,9 @@
 /* What was asked for. It keeps its own texts: a query may go on when its message has gone. */
 struct filter {
 	struct query_filter query;
-	char benchmark[RECORD_BENCHMARK + 1], class_id[RECORD_CLASS + 1];
+	char benchmark[RECORD_BENCHMARK + 1];
+	char **classes; /* ends with NULL */
+	struct query_pair *pairs;
 	char *kernel; /* a release or a shell pattern; NULL */
 	bool by_id;
 	uint64_t id; /* of a fingerprint */
@@ -21,7 +23,7 @@ struct filter {
 
 /*
  * Reads one a{sv}. Keys: since-usec t, until-usec t, kinds as, benchmark s (a name, or a spec: exactly
- * those options), class s, pair (uu), arm u, job t, experiment t, fingerprint s, kernel s, parameters s.
+ * those options), classes as, pairs a(uu), arm u, job t, experiment t, fingerprint s, kernel s, parameters s.
  * InvalidArgument, NoSuchBenchmark.
  */
 int filter_read(sd_bus_message *call, struct filter *ret, struct fail *f);

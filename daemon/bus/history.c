@@ -35,13 +35,14 @@ static int write_line(const struct record *record, void *userdata)
 }
 
 /* One page of lines to *@ret; *@cursor is 0 where there is no more. */
-static int read_page(struct store *store, struct filter *filter, uint64_t *cursor, uint64_t limit,
-		     char **ret, size_t *ret_size, struct lines *lines, struct fail *f)
+static int read_page(const struct bus_context *context, struct filter *filter, uint64_t *cursor,
+		     uint64_t limit, char **ret, size_t *ret_size, struct lines *lines,
+		     struct fail *f)
 {
 	_cleanup_(recall_freep) struct recall *recall = NULL;
 	struct query_counts counts = { 0 };
 	struct store_view view;
-	int r = store_look(store, &view, f);
+	int r = bus_look(context, &view, f);
 
 	if (r >= 0)
 		r = recall_new(&view, &recall, f);
@@ -82,8 +83,8 @@ int bus_method_query_page(sd_bus_message *call, void *userdata, sd_bus_error *er
 		r = fail_set(&f, SCHEDLAB_ERROR_INVALID_ARGUMENT,
 			     "limit: %u is out of range; accepted is 0 to %d", limit, PAGE_MAX);
 	if (r >= 0)
-		r = read_page(context->store, &filter, &cursor, limit ? limit : PAGE_MAX, &text,
-			      &size, &lines, &f);
+		r = read_page(context, &filter, &cursor, limit ? limit : PAGE_MAX, &text, &size,
+			      &lines, &f);
 	if (r < 0)
 		return bus_fail(error, &f);
 	return sd_bus_reply_method_return(call, "ts", cursor, text);
@@ -91,7 +92,7 @@ int bus_method_query_page(sd_bus_message *call, void *userdata, sd_bus_error *er
 
 /* A query that goes into a pipe. */
 struct query_source {
-	struct store *store;
+	const struct bus_context *context;
 	struct filter filter;
 	uint64_t cursor;
 	struct lines lines;
@@ -120,7 +121,7 @@ static int fill_query(void *userdata, char **ret, size_t *ret_size)
 	struct fail f;
 
 	while (!q->over) {
-		int r = read_page(q->store, &q->filter, &q->cursor, STREAM_MAX, ret, ret_size,
+		int r = read_page(q->context, &q->filter, &q->cursor, STREAM_MAX, ret, ret_size,
 				  &q->lines, &f);
 
 		if (r < 0)
@@ -154,11 +155,11 @@ int bus_method_query(sd_bus_message *call, void *userdata, sd_bus_error *error)
 
 	if (!q)
 		return -ENOMEM;
-	q->store = context->store;
+	q->context = context;
 	r = filter_read(call, &q->filter, &f);
 	/* What cannot be read at all is said here: the pipe has no words. */
 	if (r >= 0)
-		r = store_look(context->store, &view, &f);
+		r = bus_look(context, &view, &f);
 	if (r < 0)
 		free_query(q);
 	else
@@ -185,7 +186,7 @@ int bus_method_get_job_result(sd_bus_message *call, void *userdata, sd_bus_error
 
 		return text ? sd_bus_reply_method_return(call, "s", text) : -ENOMEM;
 	}
-	r = store_look(context->store, &view, &f);
+	r = bus_look(context, &view, &f);
 	if (r >= 0)
 		r = recall_job(&view, id, &root, &f);
 	return r < 0 ? bus_fail(error, &f) : bus_reply_json(call, root, error);
@@ -206,7 +207,7 @@ int bus_method_describe_fingerprint(sd_bus_message *call, void *userdata, sd_bus
 		return r;
 	if (strcmp(id, context->fingerprint->id) == 0)
 		return bus_reply_json(call, fingerprint_to_json(context->fingerprint), error);
-	r = store_look(context->store, &view, &f);
+	r = bus_look(context, &view, &f);
 	if (r >= 0)
 		r = recall_new(&view, &recall, &f);
 	if (r >= 0 && !(root = recall_fingerprint(recall, id)))

@@ -47,6 +47,9 @@ int bus_method_backup_store(sd_bus_message *call, void *userdata, sd_bus_error *
 int bus_method_clear_store(sd_bus_message *call, void *userdata, sd_bus_error *error);
 int bus_method_resize_store(sd_bus_message *call, void *userdata, sd_bus_error *error);
 
+/* store_look(), for what is there now: also where a backup was put back. */
+int bus_look(const struct bus_context *context, struct store_view *ret, struct fail *f);
+
 /* For store_observe(): RecordAdded, now or soon; and now, where one has not been told yet. */
 void bus_on_record(uint64_t sequence, void *userdata);
 void bus_tell_records(struct bus_context *context);

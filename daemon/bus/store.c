@@ -18,12 +18,21 @@
 /* Each signal wakes its readers: not after every short sample. */
 #define RECORD_INTERVAL_NS (200 * NSEC_PER_MSEC)
 
+int bus_look(const struct bus_context *context, struct store_view *ret, struct fail *f)
+{
+	if (job_queue_is_idle(context->queue))
+		store_refresh(context->store);
+	return store_look(context->store, ret, f);
+}
+
 int bus_method_check_store(sd_bus_message *call, void *userdata, sd_bus_error *error)
 {
 	const struct bus_context *context = userdata;
 	struct fail f = { .code = SCHEDLAB_ERROR_FAILED };
+	struct store_view unused;
 	json_t *root = NULL;
 
+	(void)bus_look(context, &unused, NULL);
 	if (store_check(context->store, &root, &f) < 0)
 		return bus_fail(error, &f);
 	return bus_reply_json(call, root, error);
@@ -90,7 +99,7 @@ int bus_method_backup_store(sd_bus_message *call, void *userdata, sd_bus_error *
 	_cleanup_fd_ int records = -1, side = -1;
 	uint64_t records_size = 0, side_size = 0;
 	struct store_view view;
-	int r = store_look(context->store, &view, &f);
+	int r = bus_look(context, &view, &f);
 
 	if (r >= 0 && (!view.ring || !view.side))
 		r = fail_set(&f, SCHEDLAB_ERROR_STORE_UNAVAILABLE, "nothing has been kept yet");
@@ -106,11 +115,15 @@ int bus_method_backup_store(sd_bus_message *call, void *userdata, sd_bus_error *
 /* Records refer to each other's texts: not under a measurement's hands. */
 static int check_idle(const struct bus_context *context, struct fail *f)
 {
-	return job_queue_is_idle(context->queue)
-		       ? 0
-		       : fail_set(f, SCHEDLAB_ERROR_BUSY,
-				  "jobs are waiting or running; the store's file is not replaced "
-				  "under them");
+	for (struct job *job = job_first(context->queue); job; job = job_next(job))
+		if (!job_has_ended(job))
+			return fail_set(
+				f, SCHEDLAB_ERROR_BUSY,
+				"job %" PRIu64
+				" is %s, and the store's file is not replaced under it; "
+				"wait for it, or end it by 'schedlabctl jobs cancel %" PRIu64 "'",
+				job->id, job_state_name(job->state), job->id);
+	return 0;
 }
 
 int bus_method_clear_store(sd_bus_message *call, void *userdata, sd_bus_error *error)

@@ -8,6 +8,7 @@
 
 #include "bench/json.h"
 #include "bench/spec.h"
+#include "measure/recall.h"
 #include "measure/tally.h"
 
 static json_t *metrics_to_json(const struct bench *b)
@@ -74,9 +75,11 @@ static bool append(struct keep *k, struct record *r)
 	return store_append(k->store, r, &k->why) >= 0;
 }
 
-static void keep_about(struct keep *k, json_t *about)
+static void keep_about(struct keep *k, json_t *about, uint8_t flags)
 {
-	struct record r = { .kind = RECORD_JOB, .waker = RECORD_NO_CPU, .wakee = RECORD_NO_CPU };
+	struct record r = {
+		.kind = RECORD_JOB, .flags = flags, .waker = RECORD_NO_CPU, .wakee = RECORD_NO_CPU
+	};
 
 	r.text_key = store_put_json(k->store, SIDE_TEXT, about);
 	(void)append(k, &r);
@@ -88,10 +91,10 @@ void keep_begin(struct keep *k, struct store *store, const struct plan *plan,
 	*k = (struct keep){
 		.store = store, .plan = plan, .job = job, .fingerprint = strtoull(fp->id, NULL, 16)
 	};
-	(void)store_open(store, &k->why);
+	(void)recall_open(store, &k->why);
 	(void)store_put_json(store, SIDE_FINGERPRINT, fingerprint_to_json(fp));
 	put_plan(k, machine);
-	keep_about(k, about);
+	keep_about(k, about, 0);
 }
 
 static void fill_metrics(struct record *r, const struct keep *k, const struct bench *b,
@@ -147,7 +150,7 @@ void keep_sample(struct keep *k, size_t cell_index, uint64_t round,
 
 void keep_end(struct keep *k, json_t *about)
 {
-	keep_about(k, about);
+	keep_about(k, about, RECORD_ENDED);
 	(void)store_sync(k->store, NULL, NULL);
 }
 

@@ -8,7 +8,7 @@
  *   the plan: {"machine": as machine_to_json(), "benchmarks": [description], "left_out",
  *     "classes": [{"id", "shares", "n_pairs"}]}
  *   the fingerprint: as fingerprint_to_json()
- *   of a job's begin and end: {"kind", "title", "state", "why", "options", "rounds_done", "store"}
+ *   of a job's begin and end: {"kind", "title", "state", "why", "options", "n_rows", "rounds_done", "store"}
  *   of a failed sample a JSON string, of missing metrics {name: why}
  * measure/recall.h reads it all back.
  */

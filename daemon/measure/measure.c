@@ -11,6 +11,7 @@
 #include "bench/spec.h"
 #include "measure/keep.h"
 #include "measure/machine.h"
+#include "measure/recall.h"
 #include "measure/runner.h"
 #include "measure/tally.h"
 #include "util/clock.h"
@@ -140,10 +141,10 @@ static json_t *describe_machine(const struct measurement *m)
 /* What the store holds of the job's begin and end. */
 static json_t *about_to_json(const struct measurement *m, enum job_state state, const char *why)
 {
-	return json_pack("{s:s, s:s, s:s, s:s?, s:o, s:I, s:o}", "kind", m->job->kind->name,
+	return json_pack("{s:s, s:s, s:s, s:s?, s:o, s:I, s:I, s:o}", "kind", m->job->kind->name,
 			 "title", m->job->title, "state", job_state_name(state), "why", why,
-			 "options", options_to_json(m), "rounds_done", (json_int_t)m->round,
-			 "store", keep_to_json(&m->keep));
+			 "options", options_to_json(m), "n_rows", (json_int_t)m->plan->n_cells,
+			 "rounds_done", (json_int_t)m->round, "store", keep_to_json(&m->keep));
 }
 
 /* @m is gone afterwards. */
@@ -413,7 +414,7 @@ int measure_submit(struct measure_context *context, const struct plan_options *o
 	if (r >= 0) {
 		/* Not while another measures. Without a store it goes on: keep_begin() says so. */
 		if (job_queue_is_idle(context->queue))
-			(void)store_open(context->store, NULL);
+			(void)recall_open(context->store, NULL);
 		job_queue_continue_after(context->queue, store_highest_job(context->store));
 		r = add_job(m, detached, ret, f);
 	}

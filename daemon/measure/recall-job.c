@@ -26,7 +26,7 @@ struct recalled_job {
 	size_t n_rows;
 	json_t *failures;
 	size_t n_samples, n_failed, n_tainted;
-	uint64_t last_round;
+	uint64_t last_round, n_in_last_round;
 	bool any, oom;
 };
 
@@ -174,8 +174,11 @@ static int add_record(const struct record *record, void *userdata)
 	}
 	if (record->kind != RECORD_SAMPLE)
 		return 0;
-	if (record->round > j->last_round)
+	if (record->round > j->last_round) {
 		j->last_round = record->round;
+		j->n_in_last_round = 0;
+	}
+	j->n_in_last_round++;
 	row = get_row(j, record);
 	if (row && record->flags & RECORD_FAILED)
 		add_failure(j, row, record);
@@ -252,52 +255,70 @@ static json_t *benchmarks_to_json(const json_t *plan)
 	return list;
 }
 
-/* How it ended, and what it was asked. */
-static void add_about(const struct recalled_job *j, json_t *root)
+/* Of a job that has no end: the round that was under way may have been complete. */
+static json_int_t count_rounds(const struct recalled_job *j)
 {
-	const char *state = text_of(j->about, "state");
-	bool lost = strcmp(state, "running") == 0;
-	json_t *why = json_object_get(j->about, "why");
+	json_int_t n_rows = json_integer_value(json_object_get(j->about, "n_rows"));
 
-	json_object_set_new(root, "state", json_string(lost ? "failed" : state));
-	if (lost)
-		json_object_set_new(root, "why",
-				    json_string("the daemon ended before the job did"));
-	else if (json_is_string(why))
-		json_object_set(root, "why", why);
-	json_object_set(root, "options", json_object_get(j->about, "options"));
-	json_object_set_new(root, "rounds_done",
-			    lost ? json_integer((json_int_t)j->last_round)
-				 : json_incref(json_object_get(j->about, "rounds_done")));
-	if (lost)
-		json_object_set_new(root, "store",
-				    json_pack("{s:I, s:i, s:n}", "kept",
-					      (json_int_t)j->n_samples + (json_int_t)j->n_failed,
-					      "unkept", 0, "why"));
-	else
-		json_object_set(root, "store", json_object_get(j->about, "store"));
+	return (json_int_t)j->last_round + (n_rows > 0 && (json_int_t)j->n_in_last_round >= n_rows);
 }
 
-static json_t *job_to_json(const struct recalled_job *j, uint64_t id)
+/* How many samples were kept, and how many of them have been overwritten since. */
+static json_t *kept_to_json(const struct recalled_job *j, bool ended)
 {
-	json_t *rows = json_array(), *meanings = json_object();
-	json_t *root = json_pack("{s:s, s:I, s:O, s:o, s:O, s:o, s:o, s:O, s:o}", "schema",
-				 SCHEDLAB_SCHEMA("measure"), "job", (json_int_t)id, "machine",
-				 json_object_get(j->plan, "machine"), "benchmarks",
-				 benchmarks_to_json(j->plan), "left_out",
-				 json_object_get(j->plan, "left_out"), "rows", rows, "taints",
-				 meanings, "failures", j->failures, "counts",
-				 tally_counts_to_json(j->n_samples, j->n_failed, j->n_tainted));
+	json_int_t have = (json_int_t)j->n_samples + (json_int_t)j->n_failed;
+	json_t *store = json_object_get(j->about, "store");
+	json_int_t kept = json_integer_value(json_object_get(store, "kept"));
 
-	if (!root)
-		return NULL;
+	if (!ended)
+		return json_pack("{s:I, s:i, s:n}", "kept", have, "unkept", 0, "why");
+	store = json_copy(store);
+	if (store && kept > have)
+		json_object_set_new(store, "gone", json_integer(kept - have));
+	return store ? store : json_object();
+}
+
+static json_t *rows_to_json(const struct recalled_job *j, json_t *meanings)
+{
+	json_t *rows = json_array();
+
 	for (size_t i = 0; i < j->n_rows; i++) {
 		if (!j->rows[i])
 			continue;
 		json_array_append_new(rows, row_to_json(j, j->rows[i]));
 		tally_add_meanings(&j->rows[i]->row, meanings);
 	}
-	add_about(j, root);
+	return rows;
+}
+
+/* In the order that a job of today has. */
+static json_t *job_to_json(const struct recalled_job *j, uint64_t id)
+{
+	const char *state = text_of(j->about, "state");
+	bool ended = strcmp(state, "running") != 0, lost = !ended && !j->view->writer;
+	json_t *why = json_object_get(j->about, "why"), *meanings = json_object();
+	json_t *rounds = json_object_get(j->about, "rounds_done");
+	json_t *root =
+		json_pack("{s:s, s:I, s:s, s:O?, s:O?, s:o, s:o}", "schema",
+			  SCHEDLAB_SCHEMA("measure"), "job", (json_int_t)id, "state",
+			  lost ? "failed" : state, "machine", json_object_get(j->plan, "machine"),
+			  "options", json_object_get(j->about, "options"), "rounds_done",
+			  ended && rounds ? json_incref(rounds) : json_integer(count_rounds(j)),
+			  "store", kept_to_json(j, ended));
+
+	if (root && (lost || json_is_string(why)))
+		json_object_set_new(root, "why",
+				    lost ? json_string(RECALL_LOST) : json_incref(why));
+	if (root) {
+		json_object_set_new(root, "benchmarks", benchmarks_to_json(j->plan));
+		json_object_set(root, "left_out", json_object_get(j->plan, "left_out"));
+		json_object_set_new(root, "rows", rows_to_json(j, meanings));
+		json_object_set(root, "taints", meanings);
+		json_object_set(root, "failures", j->failures);
+		json_object_set_new(root, "counts",
+				    tally_counts_to_json(j->n_samples, j->n_failed, j->n_tainted));
+	}
+	json_decref(meanings);
 	return root;
 }
 

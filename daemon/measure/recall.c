@@ -123,6 +123,8 @@ static void add_job(struct recall *r, const struct record *record, json_t *root)
 	set(root, "state", copy_or_null(about, "state"));
 	set(root, "title", copy_or_null(about, "title"));
 	set(root, "why", copy_or_null(about, "why"));
+	/* Its end was written by the next daemon, so that the time is not that of its end. */
+	set(root, "lost", json_boolean(json_is_true(json_object_get(about, "lost"))));
 }
 
 /* Names come from the description that was kept; without it they are numbers. */

@@ -8,6 +8,8 @@
 
 #include "store/store.h"
 
+#define RECALL_LOST "the daemon ended before the job did"
+
 /* Reads what records refer to, and remembers it from one record to the next. */
 struct recall;
 
@@ -19,7 +21,7 @@ DEFINE_CLEANUP(struct recall *, recall_free);
  * One record, schema "schedlab.record/1"; a new reference, NULL without memory.
  *   {"schema", "sequence", "kind", "time_usec", "boot", "boottime_usec", "job", "fingerprint",
  *    "kernel": null where no longer known}
- *   of a job: {"state", "title", "why"}
+ *   of a job: {"state", "title", "why", "lost": its end was written later, by another daemon}
  *   else: {"experiment": or null, "block", "arm", "round", "benchmark", "version", "parameters",
  *    "spec": null where no longer known, "class", "pair": [a, b] or null, "window_usec",
  *    "taints": [name], "failed": sentence or null, "memory_node": or null,
@@ -36,8 +38,13 @@ void recall_each_fingerprint(const struct recall *r,
 json_t *recall_fingerprint(const struct recall *r, const char *id);
 
 /*
- * A job as measure/measure.h has it, from its records alone. Of a job whose end is not among them the
- * daemon was killed: its state is "failed", with that reason. Rows without any sample are not known.
+ * A job as measure/measure.h has it, from its records alone. Where some of its samples are no longer kept,
+ * "store" has their number in "gone". Rows without any sample are not known. A job without an end is
+ * "running" where another daemon writes the store, and else "failed", as its daemon was killed.
  * NoSuchJob; StoreUnavailable where what it was asked is no longer kept.
  */
 int recall_job(const struct store_view *v, uint64_t job, json_t **ret, struct fail *f);
+
+/* store_open(), and where the store has just been opened, the end of a job that its last writer could not
+ * write: "failed", as the daemon ended before the job did. */
+int recall_open(struct store *s, struct fail *f);

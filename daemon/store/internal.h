@@ -23,7 +23,9 @@ struct store {
 	struct ring *seen_ring; /* what another writes, as it was at seen_ns */
 	struct side *seen_side;
 	uint64_t seen_ns;
-	struct fail trouble; /* why nothing is kept; the message is "" where it is */
+	char seen_writer[128];       /* who that was; "" */
+	struct fail trouble;         /* why nothing is kept; the message is "" where it is */
+	char told[FAIL_MESSAGE_MAX]; /* what of that the log has */
 	uint64_t highest_job;
 	uint64_t synced_next; /* ring_next() at the last sync */
 	uint64_t synced_ns;   /* when that was, CLOCK_MONOTONIC */
@@ -40,7 +42,10 @@ struct ring_options store_ring_options(const struct store *s, uint64_t slots, bo
 /* Opens the directory, which is made where @make. */
 int store_open_directory(struct store *s, bool make, struct fail *f);
 
-/* The files that are written, in the open directory. Where that fails, all are closed and it is said. */
+/* As store_open(), but what is wrong is not logged: for a call that fails with it. */
+int store_open_quietly(struct store *s, struct fail *f);
+
+/* The files that are written, in the open directory. Where that fails, all are closed. */
 int store_open_files(struct store *s, struct fail *f);
 
 /* Closes what was looked at. */

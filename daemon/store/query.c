@@ -26,6 +26,22 @@ static bool is_one_of(uint64_t fingerprint, const struct query_filter *q)
 	return false;
 }
 
+static bool is_in_classes(const struct record_key *key, const struct query_filter *q)
+{
+	for (size_t i = 0; i < q->n_classes; i++)
+		if (strncmp(key->class_id, q->classes[i], RECORD_CLASS) == 0)
+			return true;
+	return q->n_classes == 0;
+}
+
+static bool is_in_pairs(const struct record_key *key, const struct query_filter *q)
+{
+	for (size_t i = 0; i < q->n_pairs; i++)
+		if (key->waker == q->pairs[i].waker && key->wakee == q->pairs[i].wakee)
+			return true;
+	return q->n_pairs == 0;
+}
+
 /* By the bytes alone: most records are passed by, and need no decoding. */
 static bool fits(const uint8_t *body, const struct query_filter *q)
 {
@@ -36,8 +52,7 @@ static bool fits(const uint8_t *body, const struct query_filter *q)
 	       key.realtime_ns >= q->since_ns &&
 	       (q->until_ns == 0 || key.realtime_ns < q->until_ns) &&
 	       (!q->benchmark || strncmp(key.benchmark, q->benchmark, RECORD_BENCHMARK) == 0) &&
-	       (!q->class_id || strncmp(key.class_id, q->class_id, RECORD_CLASS) == 0) &&
-	       (!q->by_pair || (key.waker == q->waker && key.wakee == q->wakee)) &&
+	       is_in_classes(&key, q) && is_in_pairs(&key, q) &&
 	       (q->job == 0 || key.job == q->job) &&
 	       (q->experiment == 0 || key.experiment == q->experiment) &&
 	       (!q->by_fingerprint || is_one_of(key.fingerprint, q)) &&

@@ -10,14 +10,19 @@
 
 #include "store/record.h"
 
+struct query_pair {
+	uint32_t waker, wakee;
+};
+
 /* What is asked for. Zeroed, with query_any() for the rest, it fits all. */
 struct query_filter {
 	uint64_t since_ns, until_ns; /* CLOCK_REALTIME, from since to before until; 0: no bound */
 	uint32_t kinds;              /* bit (1 << kind); 0: all */
 	const char *benchmark;       /* NULL: all */
-	const char *class_id;        /* NULL: all */
-	bool by_pair;
-	uint32_t waker, wakee;
+	const char *const *classes;  /* one of these ids; none: all */
+	size_t n_classes;
+	const struct query_pair *pairs; /* one of these; none: all */
+	size_t n_pairs;
 	uint64_t job, experiment, parameters; /* 0: all */
 	bool by_fingerprint;
 	const uint64_t *fingerprints; /* then: one of these */

@@ -49,6 +49,7 @@ enum record_kind {
 
 enum record_flag {
 	RECORD_FAILED = 1 << 0, /* the sample failed: no metrics, and the other text says why */
+	RECORD_ENDED = 1 << 1,  /* of a job: it has ended; without it, it begins */
 };
 
 /* One metric; names follow from benchmark and version, the unit is told with each value. */

@@ -110,14 +110,14 @@ int store_resize(struct store *s, uint64_t size, struct fail *f)
 				"the configuration says store-size = %ju bytes, and the next start "
 				"would go back to it: change it there, and restart the daemon",
 				(uintmax_t)s->size);
-	r = s->ring ? 0 : store_open(s, f);
+	r = s->ring ? 0 : store_open_quietly(s, f);
 	return r < 0 ? r : replace_files(s, size / RING_RECORD, true, f);
 }
 
 int store_clear(struct store *s, uint64_t *ret, struct fail *f)
 {
 	struct ring_report report;
-	int r = store_open(s, f);
+	int r = store_open_quietly(s, f);
 
 	if (r < 0)
 		return r;

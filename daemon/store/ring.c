@@ -150,20 +150,20 @@ static int write_superblocks(struct ring *r)
 	return 0;
 }
 
-/* The newest whole superblock to r->super; how many are whole. */
-static int read_superblocks(struct ring *r)
+/* The newest whole superblock to @newest; how many are whole. */
+static int read_superblocks(int fd, struct superblock *newest)
 {
 	int whole = 0;
 
 	for (uint64_t i = 0; i < 2; i++) {
 		struct superblock s;
 
-		if (read_all(r->fd, &s, sizeof(s), i * RING_SUPERBLOCK) < 0 ||
+		if (read_all(fd, &s, sizeof(s), i * RING_SUPERBLOCK) < 0 ||
 		    memcmp(s.magic, MAGIC, sizeof(s.magic)) != 0 ||
 		    le64toh(s.hash) != hash_superblock(&s))
 			continue;
-		if (whole++ == 0 || le64toh(s.generation) > le64toh(r->super.generation))
-			r->super = s;
+		if (whole++ == 0 || le64toh(s.generation) > le64toh(newest->generation))
+			*newest = s;
 	}
 	return whole;
 }
@@ -339,7 +339,7 @@ static int settle(struct ring *r, int directory, const char *name, const struct 
 		report->created = true;
 		return take_over(r, o, 2, name, report, f) < 0 ? -EIO : 1;
 	}
-	whole = read_superblocks(r);
+	whole = read_superblocks(r->fd, &r->super);
 	if (whole > 0) {
 		e = check_version(r, o->read_only, name, f);
 		if (e < 0)
@@ -422,6 +422,13 @@ bool ring_is_at(const struct ring *r, int directory, const char *name)
 	return fstat(r->fd, &ours) == 0 &&
 	       fstatat(directory, name, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
 	       ours.st_ino == there.st_ino && ours.st_dev == there.st_dev;
+}
+
+int ring_superblocks(const struct ring *r)
+{
+	struct superblock unused = { 0 };
+
+	return read_superblocks(r->fd, &unused);
 }
 
 int ring_fd(const struct ring *r)

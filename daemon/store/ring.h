@@ -86,6 +86,9 @@ int ring_count(const struct ring *r, struct ring_report *ret);
 /* Whether the file is still what @name in @directory is: not removed, moved or replaced. */
 bool ring_is_at(const struct ring *r, int directory, const char *name);
 
+/* How many of its two superblocks are whole now. */
+int ring_superblocks(const struct ring *r);
+
 /* For a process that waits for the disk in our place. */
 int ring_fd(const struct ring *r);
 

@@ -9,7 +9,9 @@
 #include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <systemd/sd-id128.h>
+#include <unistd.h>
 
 #include "store/internal.h"
 #include "util/clock.h"
@@ -74,11 +76,12 @@ void store_close(struct store *s)
 /* Nothing is kept from now on, or all is again (@why NULL): said when it changes. */
 static void set_trouble(struct store *s, const struct fail *why)
 {
-	if (why && strcmp(s->trouble.message, why->message) != 0)
+	if (why && strcmp(s->told, why->message) != 0)
 		log_line(s->path ? LOG_WARNING : LOG_INFO, "results are not kept: %s",
 			 why->message);
-	else if (!why && s->trouble.message[0] != '\0')
+	else if (!why && s->told[0] != '\0')
 		log_notice("results are kept again, in %s", s->path);
+	(void)snprintf(s->told, sizeof(s->told), "%s", why ? why->message : "");
 	s->trouble = why ? *why : (struct fail){ 0 };
 }
 
@@ -200,7 +203,7 @@ int store_open_files(struct store *s, struct fail *f)
 		s->side = side_close(s->side);
 		s->ring = ring_close(s->ring);
 	}
-	set_trouble(s, r < 0 ? f : NULL);
+	s->trouble = r < 0 ? *f : (struct fail){ 0 };
 	return r;
 }
 
@@ -219,30 +222,49 @@ static void settle_size(struct store *s)
 			   (uintmax_t)s->size);
 }
 
-int store_open(struct store *s, struct fail *f)
+static bool is_in_place(const struct store *s)
 {
-	struct fail own = { 0 };
+	return ring_is_at(s->ring, s->directory, STORE_FILE) &&
+	       ring_is_at(side_ring(s->side), s->directory, STORE_SIDE_FILE);
+}
+
+int store_open_quietly(struct store *s, struct fail *f)
+{
 	int r;
 
-	if (!f)
-		f = &own;
-	if (s->ring && !ring_is_at(s->ring, s->directory, STORE_FILE)) {
-		log_warning("%s/%s was moved or removed; a new one is begun", s->path, STORE_FILE);
+	if (s->ring && !is_in_place(s)) {
+		log_warning("the files in %s were moved, removed or replaced; what is there now is "
+			    "used",
+			    s->path);
 		store_close(s);
 	}
 	if (s->ring)
 		return 0;
 	r = store_open_directory(s, true, f);
 	if (r < 0)
-		set_trouble(s, f);
+		s->trouble = *f;
 	else
 		r = store_open_files(s, f);
 	if (r < 0)
 		return r;
 	settle_size(s);
-	if (!s->ring)
-		return fail_set(f, SCHEDLAB_ERROR_STORE_UNAVAILABLE, "%s", s->trouble.message);
-	return 0;
+	return s->ring ? 1
+		       : fail_set(f, SCHEDLAB_ERROR_STORE_UNAVAILABLE, "%s", s->trouble.message);
+}
+
+int store_open(struct store *s, struct fail *f)
+{
+	struct fail own = { 0 };
+	int r = store_open_quietly(s, f ? f : &own);
+
+	set_trouble(s, r >= 0 ? NULL : f ? f : &own);
+	return r;
+}
+
+void store_refresh(struct store *s)
+{
+	if (s->ring && !is_in_place(s))
+		(void)store_open(s, NULL);
 }
 
 int store_append(struct store *s, struct record *record, struct fail *f)
@@ -366,10 +388,52 @@ void store_forget(struct store *s, const void *userdata)
 		s->sync_done = NULL;
 }
 
+/* Before the first measurement nothing has been tried: whether it could be. NULL: nothing speaks against it. */
+static char *foresee(const struct store *s)
+{
+	_cleanup_free_ char *at = strdup(s->path);
+	uint64_t bytes = s->size ? s->size : STORE_SIZE_DEFAULT;
+	struct statvfs fs;
+	char *why = NULL;
+	int r = 0;
+
+	/* The nearest directory that there is. */
+	while (at && access(at, F_OK) < 0 && strrchr(at, '/') > at)
+		*strrchr(at, '/') = '\0';
+	if (at && access(at, F_OK) < 0)
+		(void)strcpy(at, "/");
+	if (!at || access(at, W_OK | X_OK) < 0)
+		r = asprintf(&why, "nothing may be written in %s: %s", at ? at : s->path,
+			     strerror(errno));
+	else if (statvfs(at, &fs) == 0 &&
+		 (uint64_t)fs.f_bavail * fs.f_frsize < bytes + bytes / STORE_SIDE_SHARE)
+		r = asprintf(&why, "in %s there is no room for %ju MiB", at,
+			     (uintmax_t)((bytes + bytes / STORE_SIDE_SHARE) / MIB));
+	return r < 0 ? NULL : why;
+}
+
+/* What is seen, or why nothing is. */
+static void add_view(json_t *root, const struct store *s, const struct store_view *v)
+{
+	const struct ring *ring = v->ring;
+	_cleanup_free_ char *why = ring || !s->path || store_trouble(s) ? NULL : foresee(s);
+
+	if (why)
+		json_object_set_new(root, "why", json_string(why));
+	json_object_set_new(root, "writer", v->writer ? json_string(v->writer) : json_null());
+	json_object_set_new(
+		root, "records",
+		json_integer(ring ? (json_int_t)(ring_next(ring) - ring_first(ring)) : 0));
+	json_object_set_new(root, "slots",
+			    ring ? json_integer((json_int_t)ring_slots(ring)) : json_null());
+	json_object_set_new(root, "bytes",
+			    ring ? json_integer((json_int_t)ring_bytes(ring)) : json_null());
+}
+
 json_t *store_to_json(struct store *s)
 {
-	struct store_view v;
 	_cleanup_free_ char *path = NULL;
+	struct store_view v = { 0 };
 	struct fail f = { 0 };
 	json_t *root;
 
@@ -377,14 +441,11 @@ json_t *store_to_json(struct store *s)
 		path = NULL;
 	root = json_pack("{s:s?, s:b, s:s?}", "path", path, "writable", s->ring != NULL, "why",
 			 store_trouble(s));
-	if (!root || store_look(s, &v, &f) < 0)
-		return root;
-	json_object_set_new(
-		root, "records",
-		json_integer(v.ring ? (json_int_t)(ring_next(v.ring) - ring_first(v.ring)) : 0));
-	json_object_set_new(root, "slots",
-			    v.ring ? json_integer((json_int_t)ring_slots(v.ring)) : json_null());
-	json_object_set_new(root, "bytes",
-			    v.ring ? json_integer((json_int_t)ring_bytes(v.ring)) : json_null());
+	if (!root)
+		return NULL;
+	if (store_look(s, &v, &f) < 0 && !store_trouble(s))
+		json_object_set_new(root, "why", json_string(f.message));
+	else
+		add_view(root, s, &v);
 	return root;
 }

@@ -42,7 +42,8 @@ DEFINE_CLEANUP(struct store *, store_free);
 
 /*
  * Makes sure that it can be written, as far as that can be; cheap where it can already. To be called
- * before a measurement. Fails with the sentence why nothing will be kept, which has been logged.
+ * before a measurement. 1: it has just been opened; 0: it was open. Fails with the sentence why nothing
+ * will be kept, which has been logged.
  */
 int store_open(struct store *s, struct fail *f);
 
@@ -74,11 +75,17 @@ bool store_sync_is_due(const struct store *s);
 int store_sync(struct store *s, void (*done)(void *userdata), void *userdata);
 void store_forget(struct store *s, const void *userdata);
 
+/* Where the files were replaced under our hands (a backup was put back), those that are there now are used.
+ * Not while a measurement goes on. */
+void store_refresh(struct store *s);
+
 /* What can be read: our own files, or those of another daemon, as they were at most some seconds ago. It
  * belongs to the store, and may be gone at the next call. */
 struct store_view {
 	const struct ring *ring; /* NULL: there is none yet, so that nothing has been kept */
 	const struct side *side;
+	const char
+		*writer; /* who else writes it, "schedlabd (process 1, user root)"; NULL: nobody */
 };
 
 /* StoreUnavailable with a sentence where it cannot be read. */
@@ -87,13 +94,14 @@ int store_look(struct store *s, struct store_view *ret, struct fail *f);
 /* The JSON entry of a view under @key: a new reference; NULL where it is not there (any more). */
 json_t *store_view_json(const struct store_view *v, uint64_t key);
 
-/* {"path", "writable", "why": why nothing is kept, or null, "slots", "records", "bytes"}: what is known
- * without reading, null what is not. A new reference. */
+/* {"path", "writable", "why": why nothing is kept, or null, "writer": who else writes it, or null, "slots",
+ * "records", "bytes"}: what is known without reading, null what is not. A new reference. */
 json_t *store_to_json(struct store *s);
 
 /*
  * Reads all: {"schema": "schedlab.store/1", what store_to_json() has, "whole", "torn", "empty", "oldest_usec",
- * "newest_usec", "next_sequence", "kinds": {kind: records}, "clock_steps_back", "side": {"path", "slots",
+ * "newest_usec", "next_sequence", "kinds": {kind: records}, "clock_steps_back", "superblocks": whole ones
+ * of two, "side": {"path", "slots",
  * "whole", "torn", "empty", "bytes"}, "set_aside": [{"name", "bytes"}]}. A new reference.
  */
 int store_check(struct store *s, json_t **ret, struct fail *f);

@@ -12,6 +12,7 @@
 
 #include "store/internal.h"
 #include "util/clock.h"
+#include "util/lock.h"
 
 #define SEEN_NS (2 * NSEC_PER_SEC)
 
@@ -19,6 +20,7 @@ void store_look_away(struct store *s)
 {
 	s->seen_ring = ring_close(s->seen_ring);
 	s->seen_side = side_close(s->seen_side);
+	s->seen_writer[0] = '\0';
 }
 
 /* What another writes, as it is now. */
@@ -39,6 +41,7 @@ static int open_view(struct store *s, struct fail *f)
 	if (r < 0)
 		return r;
 	s->seen_ns = clock_monotonic_ns();
+	lock_holder(ring_fd(s->seen_ring), s->seen_writer, sizeof(s->seen_writer));
 	/* Records can be read without the texts that belong to them. */
 	(void)side_open(s->directory, STORE_SIDE_FILE, &options, &s->seen_side, &report, NULL);
 	return 0;
@@ -55,7 +58,9 @@ int store_look(struct store *s, struct store_view *ret, struct fail *f)
 		store_look_away(s);
 		r = open_view(s, f);
 	}
-	*ret = (struct store_view){ .ring = s->seen_ring, .side = s->seen_side };
+	*ret = (struct store_view){ .ring = s->seen_ring,
+				    .side = s->seen_side,
+				    .writer = s->seen_writer[0] ? s->seen_writer : NULL };
 	return r;
 }
 
@@ -176,6 +181,8 @@ int store_check(struct store *s, json_t **ret, struct fail *f)
 			    json_integer(v.ring ? (json_int_t)ring_next(v.ring) : 1));
 	json_object_set_new(root, "kinds", kinds_to_json(&w));
 	json_object_set_new(root, "clock_steps_back", json_integer((json_int_t)w.steps_back));
+	json_object_set_new(root, "superblocks",
+			    v.ring ? json_integer(ring_superblocks(v.ring)) : json_null());
 	json_object_set(root, "side", v.side ? side : json_null());
 	json_object_set_new(root, "set_aside", s->path ? list_set_aside(s) : json_array());
 	*ret = TAKE_PTR(root);

@@ -40,7 +40,7 @@ static int find_holder(const struct kernfs *k, int fd)
 	return 0;
 }
 
-static int fail_held(int fd, const char *doing, struct fail *f)
+void lock_holder(int fd, char *text, size_t size)
 {
 	_cleanup_(kernfs_freep) struct kernfs *k = NULL;
 	_cleanup_free_ char *comm = NULL;
@@ -48,17 +48,28 @@ static int fail_held(int fd, const char *doing, struct fail *f)
 	struct stat st;
 	int pid = 0;
 
+	*text = '\0';
 	if (kernfs_new(NULL, &k, NULL) == 0)
 		pid = find_holder(k, fd);
 	if (pid <= 0)
-		return fail_set(f, SCHEDLAB_ERROR_BUSY,
-				"another process, in another pid namespace, %s", doing);
-	if (kernfs_read_trimmed(k, KERNFS_PATH(KERNFS_PROC "/%d/comm", pid), &comm, NULL) < 0)
-		return fail_set(f, SCHEDLAB_ERROR_BUSY, "process %d %s", pid, doing);
+		return;
+	if (kernfs_read_trimmed(k, KERNFS_PATH(KERNFS_PROC "/%d/comm", pid), &comm, NULL) < 0) {
+		(void)snprintf(text, size, "process %d", pid);
+		return;
+	}
 	if (stat(KERNFS_PATH(KERNFS_PROC "/%d", pid), &st) == 0)
 		user = getpwuid(st.st_uid);
-	return fail_set(f, SCHEDLAB_ERROR_BUSY, "%s (process %d, user %s) %s", comm, pid,
-			user ? user->pw_name : "unknown", doing);
+	(void)snprintf(text, size, "%s (process %d, user %s)", comm, pid,
+		       user ? user->pw_name : "unknown");
+}
+
+static int fail_held(int fd, const char *doing, struct fail *f)
+{
+	char holder[256];
+
+	lock_holder(fd, holder, sizeof(holder));
+	return fail_set(f, SCHEDLAB_ERROR_BUSY, "%s %s",
+			*holder ? holder : "another process, in another pid namespace,", doing);
 }
 
 int lock_fd(int fd, const char *doing, struct fail *f)

@@ -14,5 +14,9 @@
  */
 int lock_take(const char *path, const char *doing, int *ret_fd, struct fail *f);
 
-/* The same on a file that is open. */
+/* "schedlabd (process 12, user root)": who holds the lock on an open file, to @text; "" where nobody does,
+ * or it is not told. */
+void lock_holder(int fd, char *text, size_t size);
+
+/* The same as lock_take() on a file that is open. */
 int lock_fd(int fd, const char *doing, struct fail *f);

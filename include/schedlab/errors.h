@@ -41,7 +41,7 @@
 	X(JOURNAL_UNAVAILABLE, "JournalUnavailable", EIO, 1,                                       \
 	  "Without an undo journal nothing is changed; make its directory writable.")              \
 	X(STORE_UNAVAILABLE, "StoreUnavailable", ENOSTR, 1,                                        \
-	  "Measuring goes on, but nothing is kept; see 'schedlabctl store'.")                      \
+	  "Measuring goes on without it; 'schedlabctl status' says whether results are kept.")     \
 	X(CANCELLED, "Cancelled", ECANCELED, 1, "It was asked to stop; start it again if wanted.") \
 	X(FAILED, "Failed", EREMOTEIO, 1, "See the daemon's log for what led to it.")
 

@@ -111,6 +111,7 @@ int main(int argc, char *argv[])
 {
 	double open_ms[RUNS], query_ms[RUNS], append_us[RUNS], all_ms[RUNS], sum = 0, heap,
 									     index = 0;
+	static const char *const class = "class-7";
 	const double index_max = 8.0 * SLOTS / STORE_SIDE_SHARE + 65536;
 	int directory = argc == 3 ? open(argv[1], O_RDONLY | O_DIRECTORY) : -1, bad = 0;
 
@@ -130,7 +131,8 @@ int main(int argc, char *argv[])
 			return 2;
 		open_ms[i] = now_ms() - start;
 		filter.benchmark = "switch";
-		filter.class_id = "class-7";
+		filter.classes = &class;
+		filter.n_classes = 1;
 		cursor = ring_next(r) - ASKED;
 		start = now_ms();
 		if (query_page(r, &filter, &cursor, 0, count, &sum, &counts, NULL) < 0)

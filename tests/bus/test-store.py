@@ -5,6 +5,7 @@
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -97,7 +98,9 @@ def typed(filters):
     types = {"since": ("since-usec", dbus.UInt64), "until": ("until-usec", dbus.UInt64),
              "job": ("job", dbus.UInt64), "experiment": ("experiment", dbus.UInt64),
              "arm": ("arm", dbus.UInt32), "kinds": ("kinds", lambda v: dbus.Array(v, "s")),
-             "pair": ("pair", lambda v: dbus.Struct([dbus.UInt32(c) for c in v]))}
+             "classes": ("classes", lambda v: dbus.Array(v, "s")),
+             "pairs": ("pairs", lambda v: dbus.Array([dbus.Struct([dbus.UInt32(c) for c in p]) for p in v],
+                                                     "(uu)"))}
     made = {}
     for name, value in filters.items():
         key, make = types.get(name, (name, dbus.String))
@@ -180,6 +183,44 @@ def a_killed_daemons_job_is_shown_for_what_it_was():
             equal(found["why"], "the daemon ended before the job did")
             equal(found["counts"]["samples"], len(m.records(kinds=["sample"])))
             equal(found["options"]["rounds"], 20000)
+            equal(found["rounds_done"], found["counts"]["samples"] // 3)
+            # The next daemon has written the end that the killed one could not.
+            ends = [r for r in m.records(kinds=["job"]) if r["state"] != "running"]
+            equal([(r["job"], r["state"], r["lost"]) for r in ends], [(1, "failed", True)])
+        restart(bus)
+        with Manager(bus) as m:
+            equal(len(m.records(kinds=["job"])), 2)
+            equal(json.loads(m.call("GetJobResult", "t", 1)), found)
+
+
+@test
+def a_running_job_is_running_for_who_only_looks():
+    with Directory() as d, Bus(*stand_in(d)) as bus:
+        client = bus.start_ctl("measure", "switch", "--class", "self", "--duration", "1ms", "--rounds",
+                               "20000")
+        with Manager(bus) as m:
+            wait_for(lambda: len(m.records(kinds=["sample"])) > 2, "some samples")
+        done = ctl("--state-dir", bus.state, "history", "--job", "1", "--json=short").json()
+        equal((done["state"], "why" in done), ("running", False))
+        store = ctl("--state-dir", bus.state, "status", "--json=short").json()["store"]
+        contains(store["writer"], f"schedlabd (process {bus.daemon.pid}, ")
+        finish(client, signal.SIGINT)
+
+
+@test
+def what_was_overwritten_is_missed():
+    with Directory() as d, Bus(*stand_in(d)) as bus:
+        measure(bus, "--class", "self", "--rounds", "20")
+        stop(bus)
+        # Until only some of the job's samples are left, and its end.
+        with open(f"{bus.state}/store.ring", "r+b") as file:
+            for sequence in range(2, 12):
+                file.seek(SUPERBLOCKS + sequence * SLOT)
+                file.write(bytes(SLOT))
+        bus.start()
+        with Manager(bus) as m:
+            found = json.loads(m.call("GetJobResult", "t", 1))
+        equal((found["store"]["kept"], found["store"]["gone"], found["counts"]["samples"]), (60, 10, 50))
 
 
 @test
@@ -200,9 +241,11 @@ def every_filter_by_the_bus():
                     ({"benchmark": "switch"}, lambda r: True),
                     ({"benchmark": "cacheline"}, lambda r: False),
                     ({"benchmark": "switch:mode=futex"}, lambda r: "mode=futex" in r["spec"]),
-                    ({"class": "core"}, lambda r: r["class"] == "core"),
-                    ({"class": "cor"}, lambda r: False),
-                    ({"pair": pair}, lambda r: r["pair"] == pair),
+                    ({"classes": ["core"]}, lambda r: r["class"] == "core"),
+                    ({"classes": ["core", "l3"]}, lambda r: r["class"] in ("core", "l3")),
+                    ({"classes": ["cor"]}, lambda r: False),
+                    ({"pairs": [pair]}, lambda r: r["pair"] == pair),
+                    ({"pairs": [[0, 0], [0, 1]]}, lambda r: r["pair"] in ([0, 0], [0, 1])),
                     ({"arm": 0}, lambda r: True), ({"arm": 1}, lambda r: False),
                     ({"job": some["job"]}, lambda r: r["job"] == some["job"]),
                     ({"experiment": 1}, lambda r: False),
@@ -212,7 +255,7 @@ def every_filter_by_the_bus():
                     ({"kernel": "6.1.*"}, lambda r: r["kernel"].startswith("6.1.")),
                     ({"kernel": "6.1.*", "fingerprint": "%016x" % 2}, lambda r: False),
                     ({"parameters": some["parameters"]}, lambda r: r["spec"] == some["spec"]),
-                    ({"class": "l3", "since": middle, "kernel": "6.12*", "benchmark": "switch:mode=pipe"},
+                    ({"classes": ["l3"], "since": middle, "kernel": "6.12*", "benchmark": "switch:mode=pipe"},
                      lambda r: r["class"] == "l3" and r["time_usec"] >= middle and
                      r["kernel"].startswith("6.12") and "mode=pipe" in r["spec"])):
                 equal([r["sequence"] for r in m.records(**filters)],
@@ -229,15 +272,17 @@ def bad_questions_are_refused_by_name():
     with Bus() as bus, Manager(bus) as m:
         text = lambda key, value: typed({key: value})
         for filters, error, sentence in (
-                (text("bench", "switch"), "InvalidArgument", "there is no option 'bench'; there are: arm, benchmark, class"),
+                (text("bench", "switch"), "InvalidArgument", "there is no option 'bench'; there are: arm, benchmark, classes"),
                 (text("benchmark", "swich"), "NoSuchBenchmark", "did you mean 'switch'"),
                 (text("benchmark", "switch:mode=x"), "InvalidArgument", "benchmark: "),
-                (text("class", ""), "InvalidArgument", "is no class's id"),
+                (typed({"classes": [""]}), "InvalidArgument", "is no class's id"),
                 (text("fingerprint", "12"), "InvalidArgument", "16 hexadecimal digits"),
                 (text("parameters", "g" * 16), "InvalidArgument", "16 hexadecimal digits"),
                 (text("kernel", ""), "InvalidArgument", "kernel: it is empty"),
                 (typed({"kinds": ["samples"]}), "InvalidArgument", "did you mean 'sample'"),
                 (typed({"kinds": []}), "InvalidArgument", "the list is empty"),
+                (typed({"classes": []}), "InvalidArgument", "the list is empty"),
+                (typed({"pairs": []}), "InvalidArgument", "the list is empty"),
                 (typed({"job": 0}), "InvalidArgument", "job: 0 is out of range"),
                 (typed({"arm": 65536}), "InvalidArgument", "arm: 65536 is out of range"),
                 (typed({"since": 5, "until": 5}), "InvalidArgument", "since-usec is not before"),
@@ -265,7 +310,7 @@ def pages_of_any_size_and_a_pipe_say_the_same():
                 lines = [json.loads(line) for line in pipe]
             equal(lines[-1], {"schema": "schedlab.query-end/1", "records": 2000, "torn": 0})
             equal(lines[:-1], everything)
-            with m.pipe(**{"class": "nowhere"}) as pipe:
+            with m.pipe(classes=["nowhere"]) as pipe:
                 equal([json.loads(line)["records"] for line in pipe], [0])
 
 
@@ -352,6 +397,7 @@ def kill_after_kill_nothing_whole_is_lost():
             equal(after[:len(before)], before)
             equal((check["torn"], check["whole"]), (0, len(after)))
             equal([r["sequence"] for r in after], list(range(1, len(after) + 1)))
+            equal(after[-1]["lost"], True, "the end of the killed daemon's job")
             new = {r["job"] for r in after[seen:]}
             equal(len(new) == 1 and not new & jobs, True, "each job its own number")
             seen, jobs = len(after), jobs | new
@@ -503,12 +549,44 @@ def where_nothing_may_be_written_it_is_measured_all_the_same():
 
 
 @test
+def who_may_not_read_is_told_so():
+    if os.geteuid() != 0:
+        return  # nobody else can be
+    with Directory() as d:
+        state = os.path.join(d.path, "state")
+        fill(state, 10, 1 << 20)
+        nobody = {"env": dict(os.environ, HOME="/nonexistent", XDG_STATE_HOME=d.path)}
+        for arguments, store in ((["--state-dir", state], "Permission denied"),
+                                 (["--state-dir", "/nonexistent/x"], "nothing may be written in /")):
+            done = subprocess.run(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
+                                   os.path.join(BIN, "schedlabctl"), *arguments, "status", "--json=short"],
+                                  capture_output=True, text=True, **nobody)
+            contains(json.loads(done.stdout)["store"]["why"], store)
+
+
+@test
+def a_backup_is_put_back_under_a_daemon():
+    with Directory() as d, Bus(*stand_in(d)) as bus:
+        measure(bus, "--class", "self", "--rounds", "1")
+        fill(os.path.join(d.path, "other"), 100, 1 << 20)
+        for name in ("store.ring", "side.ring"):
+            shutil.copy(os.path.join(d.path, "other", name), bus.state + "/new")
+            os.rename(bus.state + "/new", f"{bus.state}/{name}")
+        with Manager(bus) as m:
+            equal(len(m.records()), 100)
+            equal(m.check()["writable"], True)
+        measure(bus, "--class", "self", "--rounds", "1")
+        with Manager(bus) as m:
+            equal(len(m.records()), 105)
+
+
+@test
 def a_store_that_is_taken_away_is_begun_anew():
     with Directory() as d, Bus(*stand_in(d)) as bus:
         measure(bus, "--class", "self", "--rounds", "1")
         os.rename(f"{bus.state}/store.ring", f"{bus.state}/elsewhere")
         measure(bus, "--class", "self", "--rounds", "1")
-        contains(bus.said(), "store.ring was moved or removed; a new one is begun")
+        contains(bus.said(), "were moved, removed or replaced; what is there now is used")
         with Manager(bus) as m:
             equal({r["job"] for r in m.records()}, {2})
 
@@ -568,8 +646,8 @@ def the_store_is_not_replaced_under_a_measurement():
         client = bus.start_ctl("measure", "switch", "--class", "self", "--duration", "1ms", "--rounds", "20000")
         with Manager(bus) as m:
             wait_for(lambda: len(m.records()) > 2, "a sample")
-            m.refuses("Busy", "jobs are waiting or running", "ClearStore")
-            m.refuses("Busy", "jobs are waiting or running", "ResizeStore", "t", 2 << 20)
+            m.refuses("Busy", "and the store's file is not replaced under it", "ClearStore")
+            m.refuses("Busy", "and the store's file is not replaced under it", "ResizeStore", "t", 2 << 20)
         finish(client, signal.SIGINT)
 
 

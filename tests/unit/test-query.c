@@ -73,10 +73,22 @@ static bool fits(const struct record *m, const struct query_filter *q)
 		return false;
 	if (q->benchmark && strcmp(q->benchmark, m->benchmark) != 0)
 		return false;
-	if (q->class_id && strcmp(q->class_id, m->class_id) != 0)
-		return false;
-	if (q->by_pair && (q->waker != m->waker || q->wakee != m->wakee))
-		return false;
+	if (q->n_classes > 0) {
+		bool found = false;
+
+		for (size_t i = 0; i < q->n_classes; i++)
+			found |= strcmp(q->classes[i], m->class_id) == 0;
+		if (!found)
+			return false;
+	}
+	if (q->n_pairs > 0) {
+		bool found = false;
+
+		for (size_t i = 0; i < q->n_pairs; i++)
+			found |= q->pairs[i].waker == m->waker && q->pairs[i].wakee == m->wakee;
+		if (!found)
+			return false;
+	}
 	if ((q->job && q->job != m->job) || (q->experiment && q->experiment != m->experiment))
 		return false;
 	if (q->parameters && q->parameters != m->parameters)
@@ -135,6 +147,7 @@ static void check(const struct ring *r, const struct query_filter *q, uint64_t l
 
 static void test_every_filter(void **state)
 {
+	static const char *const beginning = "l";
 	static const uint64_t fingerprints[] = { 1, 3, 2, 1, 0 };
 	struct query_filter q = query_any();
 
@@ -142,6 +155,7 @@ static void test_every_filter(void **state)
 	check(*state, &q, 1);
 	for (uint64_t seed = 1; seed < 3000; seed++) {
 		struct random random = { seed };
+		struct query_pair pairs[2];
 
 		q = query_any();
 		if (random_below(&random, 3) == 0)
@@ -152,12 +166,13 @@ static void test_every_filter(void **state)
 			q.until_ns = random_below(&random, 1000 * RECORDS);
 		if (random_below(&random, 3) == 0)
 			q.benchmark = benchmarks[random_below(&random, ELEMENTSOF(benchmarks))];
-		if (random_below(&random, 3) == 0)
-			q.class_id = classes[random_below(&random, ELEMENTSOF(classes))];
-		if (random_below(&random, 5) == 0)
-			q.by_pair = true;
-		q.waker = (uint32_t)random_below(&random, 3);
-		q.wakee = (uint32_t)random_below(&random, 3);
+		q.classes = classes + random_below(&random, 3);
+		q.n_classes = random_below(&random, 3);
+		for (size_t i = 0; i < ELEMENTSOF(pairs); i++)
+			pairs[i] = (struct query_pair){ (uint32_t)random_below(&random, 3),
+							(uint32_t)random_below(&random, 3) };
+		q.pairs = pairs;
+		q.n_pairs = random_below(&random, 5) == 0 ? random_below(&random, 3) : 0;
 		if (random_below(&random, 5) == 0)
 			q.job = random_below(&random, 22);
 		if (random_below(&random, 5) == 0)
@@ -173,7 +188,8 @@ static void test_every_filter(void **state)
 	}
 	/* A class is not its beginning. */
 	q = query_any();
-	q.class_id = "l";
+	q.classes = &beginning;
+	q.n_classes = 1;
 	check(*state, &q, 0);
 }
 
