@@ -357,6 +357,8 @@ static int watch_signals(struct app *a, struct fail *f)
 	(void)sigaddset(&blocked, SIGCHLD);
 	(void)sigaddset(&blocked, SIGPIPE);
 	(void)sigaddset(&blocked, SIGHUP);
+	/* A limit of file sizes is a store that cannot be written, and no end. */
+	(void)sigaddset(&blocked, SIGXFSZ);
 	for (size_t i = 0; i < ELEMENTSOF(stopping); i++)
 		(void)sigaddset(&blocked, stopping[i]);
 	if (sigprocmask(SIG_BLOCK, &blocked, NULL) < 0)

@@ -34,13 +34,14 @@ static int read_u64(sd_bus_message *call, const char *key, uint64_t min, uint64_
 	return 0;
 }
 
+/* Beyond what nanoseconds hold (in 2554) no clock is. */
 static int read_time(sd_bus_message *call, const char *key, uint64_t *ret_ns, struct fail *f)
 {
 	uint64_t usec = 0;
-	int r = read_u64(call, key, 0, UINT64_MAX / NSEC_PER_USEC, &usec, f);
+	int r = read_u64(call, key, 0, UINT64_MAX, &usec, f);
 
 	if (r >= 0)
-		*ret_ns = usec * NSEC_PER_USEC;
+		*ret_ns = MIN_OF(usec, UINT64_MAX / NSEC_PER_USEC) * NSEC_PER_USEC;
 	return r;
 }
 

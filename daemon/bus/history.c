@@ -13,8 +13,9 @@
 #include "bus/stream.h"
 #include "util/json.h"
 
-#define PAGE_MAX   1000 /* records: some 20 ms of work, and a megabyte */
-#define STREAM_MAX 200  /* records of one piece */
+#define PAGE_MAX   1000      /* records: some 20 ms of work, and a megabyte */
+#define PAGE_BYTES (4 << 20) /* of text; a bus carries no more than some megabytes */
+#define STREAM_MAX 200       /* records of one piece */
 
 /* Lines, as they are written. */
 struct lines {
@@ -31,7 +32,7 @@ static int write_line(const struct record *record, void *userdata)
 	if (!root || json_dumpf(root, lines->out, JSON_WRITE) < 0 || fputc('\n', lines->out) < 0)
 		return -ENOMEM;
 	lines->records++;
-	return 0;
+	return ftell(lines->out) > PAGE_BYTES ? -ENOBUFS : 0;
 }
 
 /* One page of lines to *@ret; *@cursor is 0 where there is no more. */
@@ -60,6 +61,9 @@ static int read_page(const struct bus_context *context, struct filter *filter, u
 	lines->torn += counts.rotten;
 	if (fclose(lines->out) != 0 || r == -ENOMEM)
 		r = fail_oom(f);
+	/* The page is full, and what follows is the next one's. */
+	if (r == -ENOBUFS)
+		r = 0;
 	if (!view.ring || *cursor >= ring_next(view.ring))
 		*cursor = 0;
 	return r;
@@ -112,7 +116,7 @@ static int write_end(struct query_source *q, char **ret, size_t *ret_size)
 	if (!text || asprintf(ret, "%s\n", text) < 0)
 		return -ENOMEM;
 	*ret_size = strlen(*ret);
-	return 0;
+	return 1;
 }
 
 static int fill_query(void *userdata, char **ret, size_t *ret_size)
@@ -120,17 +124,12 @@ static int fill_query(void *userdata, char **ret, size_t *ret_size)
 	struct query_source *q = userdata;
 	struct fail f;
 
-	while (!q->over) {
+	if (!q->over) {
 		int r = read_page(q->context, &q->filter, &q->cursor, STREAM_MAX, ret, ret_size,
 				  &q->lines, &f);
 
-		if (r < 0)
-			return r;
 		q->over = q->cursor == 0;
-		if (*ret_size > 0)
-			return 0;
-		free(*ret);
-		*ret = NULL;
+		return r < 0 ? r : 1;
 	}
 	return q->ended ? 0 : write_end(q, ret, ret_size);
 }

@@ -61,7 +61,7 @@ static int fill_file(void *userdata, char **ret, size_t *ret_size)
 		return n < 0 ? -errno : -ENODATA;
 	s->at += (uint64_t)n;
 	*ret_size = (size_t)n;
-	return 0;
+	return 1;
 }
 
 static void free_file(void *userdata)

@@ -54,7 +54,7 @@ static int on_idle(sd_event_source *source, uint64_t usec, void *userdata)
 	return 0;
 }
 
-/* The next piece, where the last is written: 0 at the end. */
+/* The next piece, where the last is written; it may be empty. 0: the end. */
 static int refill(struct stream *s)
 {
 	int r;
@@ -65,7 +65,7 @@ static int refill(struct stream *s)
 	s->piece = NULL;
 	s->size = s->written = 0;
 	r = s->source.fill(s->source.userdata, &s->piece, &s->size);
-	return r < 0 ? r : s->size > 0;
+	return r;
 }
 
 /* One piece a turn of the loop. */
@@ -81,6 +81,8 @@ static int on_writable(sd_event_source *source, int fd, uint32_t events, void *u
 		stream_free(s);
 		return 0;
 	}
+	if (s->size == 0)
+		return 0;
 	n = write(fd, s->piece + s->written, s->size - s->written);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return 0;

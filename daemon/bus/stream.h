@@ -15,7 +15,7 @@
 	(60 * USEC_PER_SEC) /* a client that reads nothing for so long has lost it */
 
 struct stream_source {
-	/* The next piece, which the stream frees; 0 bytes: the end; negative: it breaks off. */
+	/* The next piece, which the stream frees, and 1; it may be empty. 0: the end; negative: it breaks off. */
 	int (*fill)(void *userdata, char **ret, size_t *ret_size);
 	void (*free)(void *userdata);
 	void *userdata;

@@ -8,7 +8,6 @@
 
 #include "bench/json.h"
 #include "bench/spec.h"
-#include "measure/recall.h"
 #include "measure/tally.h"
 
 static json_t *metrics_to_json(const struct bench *b)
@@ -52,23 +51,45 @@ static json_t *describe_classes(const struct plan *plan)
 	return list;
 }
 
-static void put_plan(struct keep *k, json_t *machine)
+static json_t *describe_plan(const struct keep *k, bool left_out)
 {
-	json_t *benchmarks = json_array(), *root;
+	json_t *benchmarks = json_array();
 
+	for (size_t i = 0; i < k->plan->n_specs; i++)
+		json_array_append_new(benchmarks, describe_spec(&k->plan->specs[i]));
+	return json_pack("{s:O, s:o, s:o, s:o}", "machine", k->machine, "benchmarks", benchmarks,
+			 "left_out", left_out ? tally_left_out_to_json(k->plan) : json_array(),
+			 "classes", describe_classes(k->plan));
+}
+
+/* What records refer to. Without it they would not be worth much: it is tried until it is there. */
+static bool put_plan(struct keep *k)
+{
+	if (k->plan_key != 0)
+		return true;
 	for (size_t i = 0; i < k->plan->n_specs; i++) {
 		k->spec_keys[i] =
 			store_put_json(k->store, SIDE_TEXT, describe_spec(&k->plan->specs[i]));
-		json_array_append_new(benchmarks, describe_spec(&k->plan->specs[i]));
+		if (k->spec_keys[i] == 0)
+			return false;
 	}
-	root = json_pack("{s:o, s:o, s:o, s:o}", "machine", machine, "benchmarks", benchmarks,
-			 "left_out", tally_left_out_to_json(k->plan), "classes",
-			 describe_classes(k->plan));
-	k->plan_key = store_put_json(k->store, SIDE_TEXT, root);
+	k->plan_key = store_put_json(k->store, SIDE_TEXT, describe_plan(k, true));
+	/* What was left out, and why, may be too long for an entry. */
+	if (k->plan_key == 0)
+		k->plan_key = store_put_json(k->store, SIDE_TEXT, describe_plan(k, false));
+	return k->plan_key != 0;
 }
 
 static bool append(struct keep *k, struct record *r)
 {
+	const char *trouble;
+
+	if (!put_plan(k)) {
+		trouble = store_trouble(k->store);
+		(void)fail_set(&k->why, SCHEDLAB_ERROR_STORE_UNAVAILABLE, "%s",
+			       trouble ? trouble : "the texts that belong to it cannot be kept");
+		return false;
+	}
 	r->job = k->job;
 	r->fingerprint = k->fingerprint;
 	r->plan_key = k->plan_key;
@@ -81,6 +102,7 @@ static void keep_about(struct keep *k, json_t *about, uint8_t flags)
 		.kind = RECORD_JOB, .flags = flags, .waker = RECORD_NO_CPU, .wakee = RECORD_NO_CPU
 	};
 
+	(void)put_plan(k);
 	r.text_key = store_put_json(k->store, SIDE_TEXT, about);
 	(void)append(k, &r);
 }
@@ -88,12 +110,12 @@ static void keep_about(struct keep *k, json_t *about, uint8_t flags)
 void keep_begin(struct keep *k, struct store *store, const struct plan *plan,
 		const struct fingerprint *fp, uint64_t job, json_t *machine, json_t *about)
 {
-	*k = (struct keep){
-		.store = store, .plan = plan, .job = job, .fingerprint = strtoull(fp->id, NULL, 16)
-	};
-	(void)recall_open(store, &k->why);
+	*k = (struct keep){ .store = store,
+			    .plan = plan,
+			    .job = job,
+			    .fingerprint = strtoull(fp->id, NULL, 16),
+			    .machine = machine };
 	(void)store_put_json(store, SIDE_FINGERPRINT, fingerprint_to_json(fp));
-	put_plan(k, machine);
 	keep_about(k, about, 0);
 }
 
@@ -129,9 +151,10 @@ void keep_sample(struct keep *k, size_t cell_index, uint64_t round,
 		.wakee = cell->pinned ? cell->pair.wakee : RECORD_NO_CPU,
 		.taints = taints,
 		.row = (uint32_t)cell_index,
-		.spec_key = k->spec_keys[cell->benchmark],
 	};
 
+	if (put_plan(k))
+		r.spec_key = k->spec_keys[cell->benchmark];
 	(void)snprintf(r.benchmark, sizeof(r.benchmark), "%s", spec->bench->name);
 	(void)snprintf(r.class_id, sizeof(r.class_id), "%s", cell->pair_class->id);
 	if (result) {
@@ -146,6 +169,25 @@ void keep_sample(struct keep *k, size_t cell_index, uint64_t round,
 		k->kept++;
 	else
 		k->unkept++;
+}
+
+void keep_settle(struct keep *k)
+{
+	struct fail f;
+
+	if (k->kept == 0 || store_is_in_place(k->store))
+		return;
+	(void)fail_set(&f, SCHEDLAB_ERROR_STORE_UNAVAILABLE,
+		       "the store's files were moved or removed meanwhile");
+	k->why = f;
+	k->unkept += k->kept;
+	k->kept = 0;
+}
+
+void keep_clear(struct keep *k)
+{
+	json_decref(k->machine);
+	k->machine = NULL;
 }
 
 void keep_end(struct keep *k, json_t *about)

@@ -101,6 +101,7 @@ static void measurement_free(void *work)
 
 	runner_free(m->runner);
 	store_forget(context->store, m);
+	keep_clear(&m->keep);
 	if (m->plan)
 		tally_clear(&m->tally);
 	plan_free(m->plan);
@@ -152,7 +153,12 @@ static void end_as(struct measurement *m, enum job_state state, const struct fai
 {
 	const char *sentence = why ? why->message : m->job->why.message;
 
-	keep_end(&m->keep, about_to_json(m, state, sentence[0] != '\0' ? sentence : NULL));
+	json_t *about;
+
+	keep_settle(&m->keep);
+	about = about_to_json(m, state, sentence[0] != '\0' ? sentence : NULL);
+	json_object_set_new(about, "empty_rows", tally_empty_rows_to_json(&m->tally));
+	keep_end(&m->keep, about);
 	job_end(m->job, state, why);
 }
 
@@ -412,7 +418,7 @@ int measure_submit(struct measure_context *context, const struct plan_options *o
 	if (r >= 0)
 		r = take_machine(context, f);
 	if (r >= 0) {
-		/* Not while another measures. Without a store it goes on: keep_begin() says so. */
+		/* Not while another measures. Without a store it goes on, and says so. */
 		if (job_queue_is_idle(context->queue))
 			(void)recall_open(context->store, NULL);
 		job_queue_continue_after(context->queue, store_highest_job(context->store));

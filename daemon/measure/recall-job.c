@@ -64,15 +64,16 @@ static long find_benchmark(const struct recalled_job *j, uint64_t parameters)
 	return -1;
 }
 
-static struct recalled_row *get_row(struct recalled_job *j, const struct record *record)
+/* What the row with this number is of, the first time; NULL: no memory, or a number that cannot be. */
+static struct recalled_row *get_row(struct recalled_job *j, uint64_t number,
+				    const struct recalled_row *of)
 {
 	struct recalled_row *row;
-	long benchmark = find_benchmark(j, record->parameters);
 
-	if (record->row >= MEASURE_SAMPLES_MAX || benchmark < 0)
+	if (number >= MEASURE_SAMPLES_MAX)
 		return NULL;
-	if (record->row >= j->n_rows) {
-		size_t n = record->row + (size_t)1;
+	if (number >= j->n_rows) {
+		size_t n = (size_t)number + 1;
 		struct recalled_row **larger =
 			reallocarray(j->rows, n, sizeof(struct recalled_row *));
 
@@ -83,18 +84,49 @@ static struct recalled_row *get_row(struct recalled_job *j, const struct record 
 		j->rows = larger;
 		j->n_rows = n;
 	}
-	if (j->rows[record->row])
-		return j->rows[record->row];
+	if (j->rows[number])
+		return j->rows[number];
 	row = calloc(1, sizeof(*row));
 	if (!row)
 		return NULL;
-	row->benchmark = (size_t)benchmark;
-	memcpy(row->class_id, record->class_id, sizeof(row->class_id));
-	row->pinned = record->waker != RECORD_NO_CPU;
-	row->pair = (struct cpu_pair){ record->waker, record->wakee };
+	*row = *of;
 	row->row.memory_node = -1;
-	j->rows[record->row] = row;
+	j->rows[number] = row;
 	return row;
+}
+
+static struct recalled_row *get_row_of(struct recalled_job *j, const struct record *record)
+{
+	struct recalled_row of = { .pinned = record->waker != RECORD_NO_CPU,
+				   .pair = { record->waker, record->wakee } };
+	long benchmark = find_benchmark(j, record->parameters);
+
+	if (benchmark < 0)
+		return NULL;
+	of.benchmark = (size_t)benchmark;
+	memcpy(of.class_id, record->class_id, sizeof(of.class_id));
+	return get_row(j, record->row, &of);
+}
+
+/* The rows that nothing was measured in. */
+static void add_empty_rows(struct recalled_job *j)
+{
+	json_t *empty;
+	size_t i;
+
+	json_array_foreach (json_object_get(j->about, "empty_rows"), i, empty) {
+		const char *id = json_string_value(json_array_get(empty, 2));
+		const json_t *waker = json_array_get(empty, 3), *wakee = json_array_get(empty, 4);
+		struct recalled_row of = {
+			.benchmark = (size_t)json_integer_value(json_array_get(empty, 1)),
+			.pinned = json_is_integer(waker),
+			.pair = { (uint32_t)json_integer_value(waker),
+				  (uint32_t)json_integer_value(wakee) },
+		};
+
+		(void)snprintf(of.class_id, sizeof(of.class_id), "%s", id ? id : "");
+		(void)get_row(j, (uint64_t)json_integer_value(json_array_get(empty, 0)), &of);
+	}
 }
 
 static struct tally_row_of describe(const struct recalled_row *row)
@@ -179,7 +211,7 @@ static int add_record(const struct record *record, void *userdata)
 		j->n_in_last_round = 0;
 	}
 	j->n_in_last_round++;
-	row = get_row(j, record);
+	row = get_row_of(j, record);
 	if (row && record->flags & RECORD_FAILED)
 		add_failure(j, row, record);
 	else if (row)
@@ -271,7 +303,7 @@ static json_t *kept_to_json(const struct recalled_job *j, bool ended)
 	json_int_t kept = json_integer_value(json_object_get(store, "kept"));
 
 	if (!ended)
-		return json_pack("{s:I, s:i, s:n}", "kept", have, "unkept", 0, "why");
+		return json_pack("{s:I, s:n, s:n}", "kept", have, "unkept", "why");
 	store = json_copy(store);
 	if (store && kept > have)
 		json_object_set_new(store, "gone", json_integer(kept - have));
@@ -347,6 +379,11 @@ int recall_job(const struct store_view *v, uint64_t job, json_t **ret, struct fa
 				" was asked is no longer kept; its samples are: see 'schedlabctl "
 				"history --csv --job %" PRIu64 "'",
 				job, job);
-	*ret = j.oom ? NULL : job_to_json(&j, job);
-	return *ret ? 0 : fail_oom(f);
+	if (j.oom)
+		return fail_oom(f);
+	add_empty_rows(&j);
+	*ret = job_to_json(&j, job);
+	return *ret ? 0
+		    : fail_set(f, SCHEDLAB_ERROR_STORE_UNAVAILABLE,
+			       "what is kept of job %" PRIu64 " makes no sense", job);
 }

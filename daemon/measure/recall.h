@@ -8,7 +8,8 @@
 
 #include "store/store.h"
 
-#define RECALL_LOST "the daemon ended before the job did"
+#define RECALL_LOST \
+	"its end is not kept: the daemon ended before the job did, or could not write it"
 
 /* Reads what records refer to, and remembers it from one record to the next. */
 struct recall;
@@ -39,7 +40,7 @@ json_t *recall_fingerprint(const struct recall *r, const char *id);
 
 /*
  * A job as measure/measure.h has it, from its records alone. Where some of its samples are no longer kept,
- * "store" has their number in "gone". Rows without any sample are not known. A job without an end is
+ * "store" has their number in "gone". Of a job without an end, rows without any sample are not known; it is
  * "running" where another daemon writes the store, and else "failed", as its daemon was killed.
  * NoSuchJob; StoreUnavailable where what it was asked is no longer kept.
  */

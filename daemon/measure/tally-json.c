@@ -181,3 +181,23 @@ void tally_to_json(const struct tally *t, json_t *root)
 	json_object_set_new(root, "counts",
 			    tally_counts_to_json(t->n_samples, t->n_failed, t->n_tainted));
 }
+
+json_t *tally_empty_rows_to_json(const struct tally *t)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < t->plan->n_cells; i++) {
+		const struct plan_cell *cell = &t->plan->cells[i];
+
+		if (t->rows[i].n_samples > 0 || t->rows[i].n_failed > 0 ||
+		    json_array_size(list) == TALLY_EMPTY_MAX)
+			continue;
+		json_array_append_new(
+			list,
+			json_pack("[I, I, s, o, o]", (json_int_t)i, (json_int_t)cell->benchmark,
+				  cell->pair_class->id,
+				  cell->pinned ? json_integer(cell->pair.waker) : json_null(),
+				  cell->pinned ? json_integer(cell->pair.wakee) : json_null()));
+	}
+	return list;
+}

@@ -80,6 +80,10 @@ struct tally_row_of {
 	size_t n_metrics;
 };
 json_t *tally_row_to_json(const struct tally_row *row, const struct tally_row_of *of);
+/* [[row, benchmark, class, waker, wakee]] of the rows without any sample: at most TALLY_EMPTY_MAX; CPUs of
+ * the unpinned are null. */
+#define TALLY_EMPTY_MAX 1000
+json_t *tally_empty_rows_to_json(const struct tally *t);
 json_t *tally_spec_to_json(const struct bench_spec *spec);
 json_t *tally_shares_to_json(const struct pair_class *c);
 json_t *tally_left_out_to_json(const struct plan *plan);

@@ -8,7 +8,8 @@
 #include "store/sync.h"
 
 #define STORE_KIND       1
-#define STORE_SIDE_SHARE 4 /* records for each slot of the side file */
+#define STORE_NEW        ".new" /* behind the name of a file that is to take the other's place */
+#define STORE_SIDE_SHARE 4      /* records for each slot of the side file */
 
 struct store {
 	sd_event *event;
@@ -26,6 +27,8 @@ struct store {
 	char seen_writer[128];       /* who that was; "" */
 	struct fail trouble;         /* why nothing is kept; the message is "" where it is */
 	char told[FAIL_MESSAGE_MAX]; /* what of that the log has */
+	char sync_trouble[192];      /* what the last sync said; "" */
+	bool sync_again;             /* there is more to sync when the one under way has ended */
 	uint64_t highest_job;
 	uint64_t synced_next; /* ring_next() at the last sync */
 	uint64_t synced_ns;   /* when that was, CLOCK_MONOTONIC */

@@ -13,7 +13,6 @@
 #include "util/log.h"
 
 #define COPY_SLOTS 512
-#define NEW_SUFFIX ".new"
 
 /* The records @first.. of @from, in their order, with their sequences. Those that are not whole stay. */
 static int copy_records(const struct ring *from, struct ring *to, uint64_t first, struct fail *f)
@@ -55,7 +54,7 @@ static int replace_file(struct store *s, const char *name, const struct ring *ol
 	uint64_t next = ring_next(old);
 	int r;
 
-	(void)snprintf(new_name, sizeof(new_name), "%s" NEW_SUFFIX, name);
+	(void)snprintf(new_name, sizeof(new_name), "%s" STORE_NEW, name);
 	/* Of a time when this did not come to its end. */
 	if (unlinkat(s->directory, new_name, 0) < 0 && errno != ENOENT)
 		return fail_set(f, SCHEDLAB_ERROR_STORE_UNAVAILABLE, "cannot remove %s/%s: %s",
@@ -76,25 +75,24 @@ static int replace_file(struct store *s, const char *name, const struct ring *ol
 	return r;
 }
 
+static int replace_side(struct store *s, uint64_t slots, bool carry, struct fail *f)
+{
+	return replace_file(s, STORE_SIDE_FILE, side_ring(s->side), SIDE_KIND,
+			    MAX_OF(slots / STORE_SIDE_SHARE, (uint64_t)RING_SLOTS_MIN), carry, f);
+}
+
 static int replace_files(struct store *s, uint64_t slots, bool carry, struct fail *f)
 {
-	uint64_t side_slots = MAX_OF(slots / STORE_SIDE_SHARE, (uint64_t)RING_SLOTS_MIN);
 	struct fail ignored = { 0 };
-	int r;
+	int r = 0;
 
-	/* The texts first: records without them are worse than texts without records. When all is thrown
-	 * away it is the other way. */
-	if (carry) {
-		r = replace_file(s, STORE_SIDE_FILE, side_ring(s->side), SIDE_KIND, side_slots,
-				 true, f);
-		if (r >= 0)
-			r = replace_file(s, STORE_FILE, s->ring, STORE_KIND, slots, true, f);
-	} else {
-		r = replace_file(s, STORE_FILE, s->ring, STORE_KIND, slots, false, f);
-		if (r >= 0)
-			r = replace_file(s, STORE_SIDE_FILE, side_ring(s->side), SIDE_KIND,
-					 side_slots, false, f);
-	}
+	/* Whenever it stops in between, no record is without its texts. */
+	if (slots > ring_slots(s->ring))
+		r = replace_side(s, slots, carry, f);
+	if (r >= 0)
+		r = replace_file(s, STORE_FILE, s->ring, STORE_KIND, slots, carry, f);
+	if (r >= 0 && slots <= ring_slots(s->ring))
+		r = replace_side(s, slots, carry, f);
 	store_close(s);
 	if (store_open_files(s, r < 0 ? &ignored : f) < 0)
 		return -EIO;
@@ -110,7 +108,7 @@ int store_resize(struct store *s, uint64_t size, struct fail *f)
 				"the configuration says store-size = %ju bytes, and the next start "
 				"would go back to it: change it there, and restart the daemon",
 				(uintmax_t)s->size);
-	r = s->ring ? 0 : store_open_quietly(s, f);
+	r = store_open_quietly(s, f);
 	return r < 0 ? r : replace_files(s, size / RING_RECORD, true, f);
 }
 

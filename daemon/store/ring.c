@@ -21,7 +21,10 @@
 
 #define MAGIC      "SLABRING"
 #define SCAN_SLOTS 2048 /* 1 MiB at a time */
-#define TRIES_MAX  3
+#define TRIES_MAX  4
+
+/* More are never written; so sums of them do not overflow. */
+#define SEQUENCE_MAX (UINT64_C(1) << 62)
 
 struct superblock {
 	char magic[8];
@@ -79,7 +82,7 @@ uint64_t ring_check(const struct ring *r, uint64_t slot, const void *bytes)
 	const struct record *record = bytes;
 	uint64_t sequence = le64toh(record->sequence);
 
-	if (sequence == 0 || sequence % r->slots != slot ||
+	if (sequence == 0 || sequence > SEQUENCE_MAX || sequence % r->slots != slot ||
 	    le64toh(record->hash) != hash_record(r, slot, record))
 		return 0;
 	return sequence;
@@ -150,16 +153,19 @@ static int write_superblocks(struct ring *r)
 	return 0;
 }
 
-/* The newest whole superblock to @newest; how many are whole. */
+/* The newest whole superblock to @newest; how many are whole. What cannot be read now is not broken: a
+ * negative errno. */
 static int read_superblocks(int fd, struct superblock *newest)
 {
 	int whole = 0;
 
 	for (uint64_t i = 0; i < 2; i++) {
 		struct superblock s;
+		int e = read_all(fd, &s, sizeof(s), i * RING_SUPERBLOCK);
 
-		if (read_all(fd, &s, sizeof(s), i * RING_SUPERBLOCK) < 0 ||
-		    memcmp(s.magic, MAGIC, sizeof(s.magic)) != 0 ||
+		if (e < 0 && e != -ENODATA)
+			return e;
+		if (e < 0 || memcmp(s.magic, MAGIC, sizeof(s.magic)) != 0 ||
 		    le64toh(s.hash) != hash_superblock(&s))
 			continue;
 		if (whole++ == 0 || le64toh(s.generation) > le64toh(newest->generation))
@@ -195,8 +201,13 @@ static int create(struct ring *r, int directory, const struct ring_options *o, c
 	if (e != 0)
 		return fail_store(f, e, "make room for", name);
 	e = write_superblocks(r);
+	/* Its name, too. */
+	if (e >= 0 && fsync(directory) < 0)
+		e = -errno;
 	return e < 0 ? fail_store(f, e, "begin", name) : 0;
 }
+
+static const char another_machine[] = "another machine wrote it";
 
 /* Why a file with whole superblocks cannot be ours; NULL: it can. */
 static const char *why_foreign(const struct ring *r, const struct ring_options *o)
@@ -206,7 +217,7 @@ static const char *why_foreign(const struct ring *r, const struct ring_options *
 	if (memcmp(r->super.machine_id, o->machine_id, sizeof(o->machine_id)) != 0 &&
 	    memcmp(r->super.machine_id, none, sizeof(none)) != 0 &&
 	    memcmp(o->machine_id, none, sizeof(none)) != 0)
-		return "another machine wrote it";
+		return another_machine;
 	if (le16toh(r->super.kind) != o->kind)
 		return "it holds something else";
 	return NULL;
@@ -282,8 +293,11 @@ static int take_over(struct ring *r, const struct ring_options *o, int whole, co
 		return fail_store(f, errno, "look at", name);
 	if (!o->read_only && (uint64_t)st.st_size < slot_offset(r->slots)) {
 		e = posix_fallocate(r->fd, 0, (off_t)slot_offset(r->slots));
-		if (e != 0)
+		if (e != 0) {
+			/* Some of it may have been taken; the disk is full enough. */
+			(void)ftruncate(r->fd, st.st_size);
 			return fail_store(f, e, "make room for", name);
+		}
 		report->mended = true;
 	}
 	if (!o->read_only && whole < 2) {
@@ -298,9 +312,24 @@ static int take_over(struct ring *r, const struct ring_options *o, int whole, co
 	return e < 0 ? fail_store(f, e, "read", name) : 0;
 }
 
-/* "NAME.corrupt-20261130-231500" in the same directory. */
-static int set_aside(int directory, const char *name, const char *why, struct ring_report *report,
-		     struct fail *f)
+static void name_of_machine(char *text, size_t size, const char *name, const uint8_t id[16])
+{
+	(void)snprintf(text, size, "%.80s.machine-%02x%02x%02x%02x%02x%02x", name, id[0], id[1],
+		       id[2], id[3], id[4], id[5]);
+}
+
+/* What this machine wrote, and another that has the same directory has set aside. */
+static void take_back(int directory, const char *name, const struct ring_options *o)
+{
+	char aside[160];
+
+	name_of_machine(aside, sizeof(aside), name, o->machine_id);
+	(void)renameat2(directory, aside, directory, name, RENAME_NOREPLACE);
+}
+
+/* "NAME.machine-c0ffee012345" for one that is wanted back, else "NAME.set-aside-20261130-231500-0". */
+static int set_aside(const struct ring *r, int directory, const char *name, const char *why,
+		     struct ring_report *report, struct fail *f)
 {
 	time_t now = time(NULL);
 	char stamp[32] = "";
@@ -309,6 +338,12 @@ static int set_aside(int directory, const char *name, const char *why, struct ri
 	if (gmtime_r(&now, &tm))
 		(void)strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", &tm);
 	(void)snprintf(report->why, sizeof(report->why), "%s", why);
+	if (why == another_machine) {
+		name_of_machine(report->set_aside, sizeof(report->set_aside), name,
+				r->super.machine_id);
+		if (renameat2(directory, name, directory, report->set_aside, RENAME_NOREPLACE) == 0)
+			return 0;
+	}
 	for (unsigned int i = 0;; i++) {
 		(void)snprintf(report->set_aside, sizeof(report->set_aside),
 			       "%.80s.set-aside-%s-%u", name, stamp, i);
@@ -340,6 +375,8 @@ static int settle(struct ring *r, int directory, const char *name, const struct 
 		return take_over(r, o, 2, name, report, f) < 0 ? -EIO : 1;
 	}
 	whole = read_superblocks(r->fd, &r->super);
+	if (whole < 0)
+		return fail_store(f, whole, "read", name);
 	if (whole > 0) {
 		e = check_version(r, o->read_only, name, f);
 		if (e < 0)
@@ -354,7 +391,7 @@ static int settle(struct ring *r, int directory, const char *name, const struct 
 		return fail_set(f, SCHEDLAB_ERROR_STORE_UNAVAILABLE,
 				"the store %s cannot be used: %s", name, foreign);
 	if (foreign)
-		return set_aside(directory, name, foreign, report, f);
+		return set_aside(r, directory, name, foreign, report, f);
 	e = take_over(r, o, whole, name, report, f);
 	return e < 0 ? e : 1;
 }
@@ -367,6 +404,8 @@ static int try_open(struct ring *r, int directory, const char *name, const struc
 	struct stat st;
 	int e;
 
+	if (!o->read_only)
+		take_back(directory, name, o);
 	r->fd = openat(directory, name, flags, 0640);
 	if (r->fd < 0 || fstat(r->fd, &st) < 0)
 		return fail_store(f, errno, "open", name);
@@ -505,6 +544,23 @@ uint64_t ring_slots(const struct ring *r)
 	return r->slots;
 }
 
+/* Behind the end of a file that was cut nothing is there. */
+static long read_to_end(const struct ring *r, uint64_t first_slot, void *buffer, size_t n)
+{
+	struct stat st;
+	uint64_t there = 0;
+	int e;
+
+	if (fstat(r->fd, &st) < 0)
+		return -errno;
+	if ((uint64_t)st.st_size > slot_offset(first_slot))
+		there = ((uint64_t)st.st_size - slot_offset(first_slot)) / RING_RECORD;
+	there = MIN_OF(there, (uint64_t)n);
+	memset(buffer, 0, n * RING_RECORD);
+	e = read_all(r->fd, buffer, (size_t)there * RING_RECORD, slot_offset(first_slot));
+	return e < 0 && e != -ENODATA ? e : (long)n;
+}
+
 long ring_read_slots(const struct ring *r, uint64_t first_slot, void *buffer, size_t n)
 {
 	uint64_t left = r->slots - first_slot;
@@ -512,16 +568,14 @@ long ring_read_slots(const struct ring *r, uint64_t first_slot, void *buffer, si
 
 	n = left < n ? (size_t)left : n;
 	e = read_all(r->fd, buffer, n * RING_RECORD, slot_offset(first_slot));
-	/* Behind the end of a file that was cut: nothing is there. */
-	if (e == -ENODATA) {
-		memset(buffer, 0, n * RING_RECORD);
-		for (size_t i = 0; i < n; i++)
-			if (read_all(r->fd, (uint8_t *)buffer + i * RING_RECORD, RING_RECORD,
-				     slot_offset(first_slot + i)) == -ENODATA)
-				break;
-		e = 0;
-	}
-	return e < 0 ? e : (long)n;
+	if (e == -ENODATA)
+		return read_to_end(r, first_slot, buffer, n);
+	/* A sector of the disk, perhaps: the others are still there. */
+	for (size_t i = 0; e == -EIO && i < n; i++)
+		if (read_all(r->fd, (uint8_t *)buffer + i * RING_RECORD, RING_RECORD,
+			     slot_offset(first_slot + i)) < 0)
+			memset((uint8_t *)buffer + i * RING_RECORD, 0xff, RING_RECORD);
+	return e < 0 && e != -EIO ? e : (long)n;
 }
 
 void ring_continue_after(struct ring *r, uint64_t sequence)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A file of a fixed size that holds the newest records: nothing in it is ever wrong, and at most the
- * record that was being written is lost, whenever the machine stops.
+ * record that was being written is lost when the process is killed, and what was not synced yet when the
+ * machine stops.
  *
  * The file: two superblocks of RING_SUPERBLOCK bytes, then slots of RING_RECORD bytes. All numbers are
  * little-endian.
@@ -18,8 +19,9 @@
  * the highest sequence, found by reading all at the opening. A record is one pwrite(2). The checksum
  * holds the file's id and the slot, so that no record of another file or place is taken for one.
  *
- * A torn or rotten record is found, counted and skipped. A file whose superblocks are both broken, or
- * that another machine wrote, is set aside under another name and a new one begun (an id of zeros, where
+ * A torn, rotten or unreadable record is found, counted and skipped. A file whose superblocks are both
+ * broken, or that another machine wrote, is set aside under another name and a new one begun; the other
+ * machine, if it has the same directory, takes its own back (an id of zeros, where
  * a machine has none, is nobody else's). A file of a newer
  * kind that may not be read is refused. One writer at a time, by flock(2).
  *
@@ -40,7 +42,7 @@
 #define RING_BODY       8                             /* where the owner's bytes begin */
 #define RING_BODY_SIZE  (RING_RECORD - RING_BODY - 8) /* how many there are */
 #define RING_SLOTS_MIN  64
-#define RING_SLOTS_MAX  (UINT64_C(1) << 32)
+#define RING_SLOTS_MAX  (UINT64_C(1) << 23) /* 4 GiB */
 
 struct ring;
 

@@ -12,6 +12,7 @@
 #define SCAN_SLOTS 512
 #define PIECE_HEAD 16
 #define PIECE_SIZE (RING_BODY_SIZE - PIECE_HEAD)
+#define PIECES_MAX (SIDE_SIZE_MAX / PIECE_SIZE + 1)
 
 struct piece {
 	uint64_t key;
@@ -169,6 +170,8 @@ static int collect(const struct side *s, uint64_t key, uint64_t sequence, const 
 	_cleanup_free_ uint8_t *bytes = malloc((size_t)pieces * PIECE_SIZE + 1);
 	size_t size = 0;
 
+	if (pieces > PIECES_MAX)
+		return -ENOENT;
 	if (!bytes)
 		return -ENOMEM;
 	for (uint16_t i = 0; i < pieces; i++) {

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -19,6 +20,7 @@
 #include "util/log.h"
 #include "util/parse.h"
 
+#define JOB_MAX          (UINT64_C(1) << 53) /* as JSON has numbers; higher ones are nobody's */
 #define SYNC_INTERVAL_NS (5 * NSEC_PER_SEC)
 
 /* Names this application's files by machine, without telling the machine's own id. */
@@ -100,6 +102,9 @@ static int make_directory(const char *path, struct fail *f)
 
 	if (!copy)
 		return fail_oom(f);
+	if (*copy == '\0')
+		return fail_set(f, SCHEDLAB_ERROR_STORE_UNAVAILABLE,
+				"the state directory is named by an empty text");
 	for (char *at = copy + 1; at; at++) {
 		at = strchr(at, '/');
 		if (at)
@@ -153,7 +158,7 @@ static int max_job(const struct record *record, void *userdata)
 {
 	uint64_t *highest = userdata;
 
-	if (record->job > *highest)
+	if (record->job > *highest && record->job <= JOB_MAX)
 		*highest = record->job;
 	return 0;
 }
@@ -172,6 +177,13 @@ static int find_highest_job(struct store *s, struct fail *f)
 	return r;
 }
 
+/* Of changes of size that did not come to their end. */
+static void remove_left_over(const struct store *s)
+{
+	(void)unlinkat(s->directory, STORE_FILE STORE_NEW, 0);
+	(void)unlinkat(s->directory, STORE_SIDE_FILE STORE_NEW, 0);
+}
+
 static int open_files(struct store *s, struct fail *f)
 {
 	uint64_t slots = (s->size ? s->size : STORE_SIZE_DEFAULT) / RING_RECORD;
@@ -179,9 +191,14 @@ static int open_files(struct store *s, struct fail *f)
 	struct ring_report report;
 	int r = ring_open(s->directory, STORE_FILE, &options, &s->ring, &report, f);
 
-	if (r < 0)
+	if (r < 0) {
+		/* Also where the new one could not be made. */
+		if (report.set_aside[0] != '\0')
+			say_report(STORE_FILE, &report);
 		return r;
+	}
 	say_report(STORE_FILE, &report);
+	remove_left_over(s);
 	/* Beside what is there, as large as that needs it. */
 	options.slots = ring_slots(s->ring) / STORE_SIDE_SHARE;
 	options.slots = MAX_OF(options.slots, (uint64_t)RING_SLOTS_MIN);
@@ -222,17 +239,22 @@ static void settle_size(struct store *s)
 			   (uintmax_t)s->size);
 }
 
-static bool is_in_place(const struct store *s)
+bool store_is_in_place(const struct store *s)
 {
-	return ring_is_at(s->ring, s->directory, STORE_FILE) &&
-	       ring_is_at(side_ring(s->side), s->directory, STORE_SIDE_FILE);
+	char path[2][PATH_MAX];
+
+	/* By the whole path: the directory may have been moved as well. */
+	(void)snprintf(path[0], PATH_MAX, "%s/" STORE_FILE, s->path);
+	(void)snprintf(path[1], PATH_MAX, "%s/" STORE_SIDE_FILE, s->path);
+	return ring_is_at(s->ring, AT_FDCWD, path[0]) &&
+	       ring_is_at(side_ring(s->side), AT_FDCWD, path[1]);
 }
 
 int store_open_quietly(struct store *s, struct fail *f)
 {
 	int r;
 
-	if (s->ring && !is_in_place(s)) {
+	if (s->ring && !store_is_in_place(s)) {
 		log_warning("the files in %s were moved, removed or replaced; what is there now is "
 			    "used",
 			    s->path);
@@ -263,7 +285,7 @@ int store_open(struct store *s, struct fail *f)
 
 void store_refresh(struct store *s)
 {
-	if (s->ring && !is_in_place(s))
+	if (s->ring && !store_is_in_place(s))
 		(void)store_open(s, NULL);
 }
 
@@ -274,6 +296,9 @@ int store_append(struct store *s, struct record *record, struct fail *f)
 
 	if (!s->ring)
 		return fail_set(f, SCHEDLAB_ERROR_STORE_UNAVAILABLE, "%s", s->trouble.message);
+	if (!store_is_in_place(s))
+		return fail_set(f, SCHEDLAB_ERROR_STORE_UNAVAILABLE,
+				"the files in %s were moved or removed", s->path);
 	record->boot_tag = s->boot_tag;
 	record->realtime_ns = clock_realtime_ns();
 	record->boottime_ns = clock_read_ns(CLOCK_BOOTTIME);
@@ -297,7 +322,8 @@ uint64_t store_put(struct store *s, enum side_type type, const void *bytes, size
 	if (!s->side)
 		return 0;
 	if (side_put(s->side, type, bytes, size, &key, &f) < 0) {
-		log_warning("a text of a result is not kept: %s", f.message);
+		if (f.code != SCHEDLAB_ERROR_LIMITS_EXCEEDED)
+			set_trouble(s, &f);
 		return 0;
 	}
 	return key;
@@ -320,7 +346,9 @@ void store_observe(struct store *s, void (*added)(uint64_t sequence, void *userd
 
 const char *store_trouble(const struct store *s)
 {
-	return s->trouble.message[0] ? s->trouble.message : s->why_not;
+	return s->trouble.message[0] ? s->trouble.message
+	       : s->sync_trouble[0]  ? s->sync_trouble
+				     : s->why_not;
 }
 
 uint64_t store_highest_job(const struct store *s)
@@ -343,6 +371,21 @@ static void tell_waiter(struct store *s)
 		done(s->sync_userdata);
 }
 
+/* The records are in the page cache, and may be lost when the machine stops. */
+static void set_sync_trouble(struct store *s, int error)
+{
+	char text[sizeof(s->sync_trouble)] = "";
+
+	if (error < 0)
+		(void)snprintf(text, sizeof(text),
+			       "the disk does not keep what is written (%s); it is lost when the "
+			       "machine stops",
+			       strerror(-error));
+	if (*text && strcmp(text, s->sync_trouble) != 0)
+		log_error("%s: %s", s->path, text);
+	(void)strcpy(s->sync_trouble, text);
+}
+
 static void on_sync(int error, void *userdata)
 {
 	struct store *s = userdata;
@@ -357,15 +400,18 @@ static void on_sync(int error, void *userdata)
 	s->synced_ns = clock_monotonic_ns();
 	if (error == 0)
 		s->synced_next = s->syncing_next;
-	else
-		log_error("the disk does not keep what is in %s: %s", s->path, strerror(-error));
+	set_sync_trouble(s, error);
 	tell_waiter(s);
+	if (s->sync_again)
+		(void)store_sync(s, NULL, NULL);
 }
 
 int store_sync(struct store *s, void (*done)(void *userdata), void *userdata)
 {
 	int r, fds[2];
 
+	/* Whoever asks while one is under way has records that it does not know of. */
+	s->sync_again = s->sync != NULL;
 	if (s->sync || !s->ring || ring_next(s->ring) == s->synced_next)
 		return 0;
 	/* What records refer to before the records. */

@@ -21,7 +21,7 @@
 
 #define STORE_SIZE_DEFAULT (64 * MIB) /* bytes of records: 131,072 */
 #define STORE_SIZE_MIN     MIB
-#define STORE_SIZE_MAX     (4 * GIB)
+#define STORE_SIZE_MAX     GIB /* all is read for some questions: a tenth of a second */
 #define STORE_FILE         "store.ring"
 #define STORE_SIDE_FILE    "side.ring"
 
@@ -49,6 +49,9 @@ int store_open(struct store *s, struct fail *f);
 
 /* Adds one record; fills in its times and boot tag. Never waits for the disk. */
 int store_append(struct store *s, struct record *record, struct fail *f);
+
+/* Whether the files that are written are still those in the directory. Only where it can be written. */
+bool store_is_in_place(const struct store *s);
 
 /* Adds an entry to the side file, where that can be; else 0. */
 uint64_t store_put(struct store *s, enum side_type type, const void *bytes, size_t size);

@@ -134,7 +134,7 @@ static json_t *list_set_aside(const struct store *s)
 	while (directory && (entry = readdir(directory))) {
 		struct stat st;
 
-		if (strstr(entry->d_name, ".set-aside-") &&
+		if ((strstr(entry->d_name, ".set-aside-") || strstr(entry->d_name, ".machine-")) &&
 		    fstatat(dirfd(directory), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0)
 			json_array_append_new(list, json_pack("{s:s, s:I}", "name", entry->d_name,
 							      "bytes", (json_int_t)st.st_size));

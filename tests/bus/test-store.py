@@ -180,7 +180,7 @@ def a_killed_daemons_job_is_shown_for_what_it_was():
         with Manager(bus) as m:
             found = json.loads(m.call("GetJobResult", "t", 1))
             equal(found["state"], "failed")
-            equal(found["why"], "the daemon ended before the job did")
+            contains(found["why"], "the daemon ended before the job did")
             equal(found["counts"]["samples"], len(m.records(kinds=["sample"])))
             equal(found["options"]["rounds"], 20000)
             equal(found["rounds_done"], found["counts"]["samples"] // 3)
@@ -191,6 +191,108 @@ def a_killed_daemons_job_is_shown_for_what_it_was():
         with Manager(bus) as m:
             equal(len(m.records(kinds=["job"])), 2)
             equal(json.loads(m.call("GetJobResult", "t", 1)), found)
+
+
+@test
+def a_cancelled_job_keeps_its_empty_rows():
+    with Directory() as d, Bus(*stand_in(d)) as bus:
+        # 16 benchmarks' worth of rows, and an end after some of them.
+        client = bus.start_ctl("measure", "switch", "cacheline", "--duration", "300ms", "--rounds", "2")
+        with Manager(bus) as m:
+            wait_for(lambda: len(m.records(kinds=["sample"])) > 1, "some samples")
+            finish(client, signal.SIGINT)
+            live = json.loads(m.call("GetJobResult", "t", 1))
+            equal((live["state"], any(r["samples"] == 0 for r in live["rows"])), ("cancelled", True))
+        restart(bus)
+        with Manager(bus) as m:
+            equal(json.loads(m.call("GetJobResult", "t", 1)), live)
+
+
+@test
+def job_numbers_do_not_meet_again():
+    with Directory() as d, Bus(*stand_in(d)) as first, Bus(*stand_in(d)) as second:
+        measure(first, "--class", "self", "--rounds", "1")
+        stop(second)
+        second.state = first.state
+        second.start()
+        # Two are asked for while another daemon has the store, which goes before the second begins.
+        clients = [second.start_ctl("measure", "switch", "--class", c, "--duration", "1ms", "--rounds", n)
+                   for c, n in (("self", "60"), ("core", "2"))]
+        wait_for(lambda: len(second.jobs()) == 2, "two jobs")
+        stop(first)
+        for client in clients:
+            client.communicate(timeout=PATIENCE)
+        measure(second, "--class", "self", "--rounds", "1")
+        with Manager(second) as m:
+            ends = [r["job"] for r in m.records(kinds=["job"]) if r["state"] == "done"]
+            equal(len(ends), len(set(ends)))
+            equal(len({(r["job"], r["class"]) for r in m.records(kinds=["sample"])}),
+                  len({r["job"] for r in m.records(kinds=["sample"])}))
+        first.daemon = second.daemon
+
+
+@test
+def files_that_are_not_ours_are_not_replaced():
+    with Directory() as d, Bus(*stand_in(d)) as first, Bus(*stand_in(d)) as second:
+        stop(second)
+        os.mkdir(first.state + "-away")
+        for name in os.listdir(first.state):
+            os.rename(f"{first.state}/{name}", f"{first.state}-away/{name}")
+        second.state = first.state
+        second.start()
+        measure(second, "--class", "self", "--rounds", "1")
+        with Manager(first) as m, Manager(second) as other:
+            m.refuses("Busy", "writes this store", "ResizeStore", "t", 1 << 20)
+            m.refuses("Busy", "writes this store", "ClearStore")
+            equal(len(other.records()), 5)
+
+
+@test
+def a_limit_of_file_sizes_is_no_end():
+    with Directory() as d:
+        done = subprocess.run(["sh", "-c", 'ulimit -f 1024; exec "$@"', "sh", os.path.join(BIN, "schedlabctl"),
+                               *stand_in(d), "--state-dir", os.path.join(d.path, "state"), "measure", "switch",
+                               "--class", "self", "--rounds", "1", "--duration", "1ms", "--json=short"],
+                              capture_output=True, text=True)
+        equal(done.returncode, 0, done.stderr)
+        equal(json.loads(done.stdout)["store"]["unkept"], 3)
+        contains(done.stderr, "File too large")
+
+
+@test
+def a_store_that_goes_during_a_measurement():
+    with Directory() as d, Bus(*stand_in(d)) as bus:
+        client = bus.start_ctl("measure", "switch", "--class", "self", "--duration", "1ms", "--rounds", "40",
+                               "--json=short")
+        with Manager(bus) as m:
+            wait_for(lambda: len(m.records(kinds=["sample"])) > 5, "some samples")
+        os.rename(bus.state, bus.state + "-elsewhere")
+        out, _ = client.communicate(timeout=PATIENCE)
+        kept = json.loads(out)["store"]
+        equal((kept["kept"], kept["unkept"]), (0, 120))
+        contains(kept["why"], "moved or removed")
+
+
+@test
+def two_machines_in_one_home():
+    mine, theirs = "/etc/machine-id", None
+    if os.geteuid() != 0 or not os.path.exists(mine):
+        return  # who is not root has one machine id
+    with Directory() as d:
+        theirs = d.file("other-id", "0123456789abcdef0123456789abcdef\n")
+        state = os.path.join(d.path, "state")
+        command = [os.path.join(BIN, "schedlabctl"), *stand_in(d), "--state-dir", state]
+        ours = ["measure", "switch", "--class", "self", "--rounds", "1", "--duration", "1ms"]
+        other = ["unshare", "--mount", "sh", "-c", f'mount --bind {theirs} {mine} && exec "$@"', "sh"]
+        for _ in range(2):
+            for prefix in ([], other):
+                subprocess.run([*prefix, *command, *ours], check=True, capture_output=True)
+        # Each has its own back when it writes.
+        subprocess.run([*command, *ours], check=True, capture_output=True)
+        done = subprocess.run([*command, "history", "--json=short", "--kind", "sample"], check=True,
+                              capture_output=True, text=True)
+        equal(len(done.stdout.splitlines()), 9)
+        equal(len(os.listdir(state)), 4)
 
 
 @test
