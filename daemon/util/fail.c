@@ -7,6 +7,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "util/utf8.h"
+
 static const struct {
 	const char *name;
 	int error;
@@ -30,6 +32,8 @@ _printf_(3, 0) static void fail_fill(struct fail *f, enum schedlab_error code, c
 {
 	f->code = code;
 	fail_cut(f->message, vsnprintf(f->message, sizeof(f->message), format, ap));
+	/* It may quote what came from a worker, a file or a user, or have been cut in a character. */
+	utf8_clean(f->message);
 }
 
 int fail_set(struct fail *f, enum schedlab_error code, const char *format, ...)
