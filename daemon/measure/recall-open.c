@@ -13,14 +13,13 @@ static int take(const struct record *record, void *userdata)
 	return 0;
 }
 
-/* The newest record of a job's begin or end; its kind is 0 where there is none. */
+/* The newest record of a job's begin or end; @ret stays where there is none. */
 static int find_last(const struct ring *ring, struct record *ret, struct fail *f)
 {
 	struct query_filter q = query_any();
 	uint64_t cursor = 0;
 	int r = 0;
 
-	*ret = (struct record){ 0 };
 	q.kinds = 1U << RECORD_JOB;
 	while (cursor < ring_next(ring) && r >= 0) {
 		struct query_counts counts;
@@ -34,7 +33,7 @@ static int find_last(const struct ring *ring, struct record *ret, struct fail *f
 static int end_lost(struct store *s, struct fail *f)
 {
 	_cleanup_(json_decrefp) json_t *job = NULL, *about = NULL;
-	struct record last, end;
+	struct record last = { 0 }, end;
 	struct store_view view;
 	int r = store_look(s, &view, f);
 

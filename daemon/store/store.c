@@ -383,7 +383,7 @@ static void set_sync_trouble(struct store *s, int error)
 			       strerror(-error));
 	if (*text && strcmp(text, s->sync_trouble) != 0)
 		log_error("%s: %s", s->path, text);
-	(void)strcpy(s->sync_trouble, text);
+	memcpy(s->sync_trouble, text, sizeof(text));
 }
 
 static void on_sync(int error, void *userdata)
@@ -447,7 +447,7 @@ static char *foresee(const struct store *s)
 	while (at && access(at, F_OK) < 0 && strrchr(at, '/') > at)
 		*strrchr(at, '/') = '\0';
 	if (at && access(at, F_OK) < 0)
-		(void)strcpy(at, "/");
+		at[0] = '/', at[1] = '\0';
 	if (!at || access(at, W_OK | X_OK) < 0)
 		r = asprintf(&why, "nothing may be written in %s: %s", at ? at : s->path,
 			     strerror(errno));

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Cleaning texts: what stays, what goes, and that any bytes may come.
+ */
 #include "unit.h"
 
 #include "util/random.h"
