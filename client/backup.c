@@ -124,7 +124,7 @@ int backup_check(const char *file, struct fail *f)
 	return make_archive(file, &a, f);
 }
 
-static int add_header(struct archive *a, const char *file, const struct backup_member *m,
+static int add_header(struct archive *a, const char *file, const struct backup_member *m, bool own,
 		      struct fail *f)
 {
 	struct archive_entry *entry = archive_entry_new();
@@ -138,14 +138,19 @@ static int add_header(struct archive *a, const char *file, const struct backup_m
 	archive_entry_set_size(entry, (la_int64_t)m->bytes);
 	archive_entry_set_mtime(entry, time(NULL), 0);
 	/* Whose files they are where root restores them. */
-	archive_entry_set_uname(entry, SCHEDLAB_USER);
-	archive_entry_set_gname(entry, SCHEDLAB_USER);
+	if (own) {
+		archive_entry_set_uid(entry, (la_int64_t)geteuid());
+		archive_entry_set_gid(entry, (la_int64_t)getegid());
+	} else {
+		archive_entry_set_uname(entry, SCHEDLAB_USER);
+		archive_entry_set_gname(entry, SCHEDLAB_USER);
+	}
 	r = archive_write_header(a, entry);
 	archive_entry_free(entry);
 	return r == ARCHIVE_OK ? 0 : fail_archive(a, file, f);
 }
 
-static int add_member(struct archive *a, const char *file, const struct backup_member *m,
+static int add_member(struct archive *a, const char *file, const struct backup_member *m, bool own,
 		      struct fail *f)
 {
 	_cleanup_free_ char *piece = malloc(PIECE);
@@ -157,7 +162,7 @@ static int add_member(struct archive *a, const char *file, const struct backup_m
 	/* We have nothing else to do than to wait. */
 	if (flags < 0 || fcntl(m->fd, F_SETFL, flags & ~O_NONBLOCK) < 0)
 		return fail_errno(f, errno, "cannot read %s from the daemon", m->name);
-	r = add_header(a, file, m, f);
+	r = add_header(a, file, m, own, f);
 	while (r >= 0 && left > 0) {
 		ssize_t n = read(m->fd, piece, MIN_OF(left, PIECE));
 
@@ -191,7 +196,7 @@ static la_ssize_t write_piece(struct archive *a, void *userdata, const void *dat
 }
 
 static int write_archive(const char *file, int fd, const struct backup_member *members, size_t n,
-			 uint64_t *ret_bytes, struct fail *f)
+			 bool own, uint64_t *ret_bytes, struct fail *f)
 {
 	struct sink sink = { .fd = fd };
 	_cleanup_(archive_finishp) struct archive *a = NULL;
@@ -204,7 +209,7 @@ static int write_archive(const char *file, int fd, const struct backup_member *m
 	    archive_write_open(a, &sink, NULL, write_piece, NULL) != ARCHIVE_OK)
 		r = fail_archive(a, file, f);
 	for (size_t i = 0; i < n && r >= 0; i++)
-		r = add_member(a, file, &members[i], f);
+		r = add_member(a, file, &members[i], own, f);
 	if (r >= 0 && archive_write_close(a) != ARCHIVE_OK)
 		r = fail_archive(a, file, f);
 	sink.broken = r < 0;
@@ -226,8 +231,13 @@ static void remove_at_signals(const char *path)
 	struct sigaction action = { .sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND };
 
 	partial = path;
-	for (size_t i = 0; i < ELEMENTSOF(signals); i++)
-		(void)sigaction(signals[i], &action, NULL);
+	for (size_t i = 0; i < ELEMENTSOF(signals); i++) {
+		struct sigaction before;
+
+		/* Whom nohup started goes on. */
+		if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+			(void)sigaction(signals[i], &action, NULL);
+	}
 }
 
 /* To its name, which nobody must have taken meanwhile; file systems that cannot rename so can link. */
@@ -258,7 +268,7 @@ static void sync_directory(const char *file)
 		(void)fsync(fd);
 }
 
-int backup_write(const char *file, const struct backup_member *members, size_t n,
+int backup_write(const char *file, const struct backup_member *members, size_t n, bool own,
 		 uint64_t *ret_bytes, struct fail *f)
 {
 	_cleanup_free_ char *path = NULL;
@@ -266,7 +276,8 @@ int backup_write(const char *file, const struct backup_member *members, size_t n
 	int r;
 
 	if (strcmp(file, "-") == 0)
-		return write_archive("standard output", STDOUT_FILENO, members, n, ret_bytes, f);
+		return write_archive("standard output", STDOUT_FILENO, members, n, own, ret_bytes,
+				     f);
 	if (asprintf(&path, "%s.XXXXXX", file) < 0) {
 		path = NULL;
 		return fail_oom(f);
@@ -275,7 +286,7 @@ int backup_write(const char *file, const struct backup_member *members, size_t n
 	if (fd < 0)
 		return fail_errno(f, errno, "cannot write %s", file);
 	remove_at_signals(path);
-	r = write_archive(file, fd, members, n, ret_bytes, f);
+	r = write_archive(file, fd, members, n, own, ret_bytes, f);
 	if (r >= 0 && fsync(fd) < 0)
 		r = fail_errno(f, errno, "cannot write %s", file);
 	if (r >= 0)

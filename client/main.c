@@ -360,17 +360,19 @@ static const char *advice_for(const struct fail *f)
 	}
 }
 
-/* Commands in it are given for the daemon that was asked. */
-static void print_advice(const struct client *c, const char *advice)
+/* Commands in it are given for the daemon that was asked; those that are so already stay. */
+static void print_sentence(const struct client *c, const char *sentence)
 {
 	static const char command[] = "'schedlabctl ";
 	const char *at;
 
-	if (!advice)
-		return;
-	for (; (at = strstr(advice, command)); advice = at + strlen(command))
-		(void)fprintf(stderr, "%.*s'%s ", (int)(at - advice), advice, client_command(c));
-	(void)fprintf(stderr, "%s\n", advice);
+	for (; (at = strstr(sentence, command)); sentence = at + strlen(command)) {
+		bool is_ours = at[strlen(command)] == '-';
+
+		(void)fprintf(stderr, "%.*s'%s ", (int)(at - sentence), sentence,
+			      is_ours ? "schedlabctl" : client_command(c));
+	}
+	(void)fprintf(stderr, "%s\n", sentence);
 }
 
 int main(int argc, char *argv[])
@@ -389,7 +391,9 @@ int main(int argc, char *argv[])
 	}
 	if (r >= 0)
 		return EXIT_SUCCESS;
-	(void)fprintf(stderr, "schedlabctl: %s\n", f.message);
-	print_advice(&c, advice_for(&f));
+	(void)fputs("schedlabctl: ", stderr);
+	print_sentence(&c, f.message);
+	if (advice_for(&f))
+		print_sentence(&c, advice_for(&f));
 	return schedlab_error_status(f.code);
 }

@@ -45,7 +45,7 @@ static int run(struct client *c, int argc, char *argv[], struct fail *f)
 				    "DescribeBenchmarks", &text, f);
 	if (r < 0 || client_print_json(c, text))
 		return r;
-	root = json_loads(text, 0, NULL);
+	root = text_load(text);
 	pager_open(!c->no_pager);
 	json_array_foreach (json_object_get(root, "benchmarks"), i, b) {
 		if (i)

@@ -2,6 +2,7 @@
 /*
  * history: what was kept, as tables, CSV or JSON.
  */
+#include <schedlab/limits.h>
 #include <schedlab/names.h>
 #include <schedlab/units.h>
 #include <string.h>
@@ -27,9 +28,15 @@ static struct {
 	uint64_t now_usec, since_usec, until_usec;
 	const char *kinds[KINDS_MAX];
 	size_t n_kinds;
-	const char *benchmark, *class_id, *fingerprint, *kernel, *parameters;
-	uint32_t waker, wakee;
-	bool has_pair, has_arm, all_metrics, csv;
+	const char *benchmark, *fingerprint, *kernel, *parameters;
+	const char *classes[MEASURE_CLASSES_MAX];
+	size_t n_classes;
+	struct {
+		uint32_t waker, wakee;
+	} pairs[MEASURE_PAIRS_MAX];
+	size_t n_pairs;
+	bool has_arm, all_metrics, csv, by_job;
+	uint32_t given; /* bit (1 << option): single ones are not given twice */
 	uint64_t arm, job, experiment;
 	size_t n_filters;
 } arg;
@@ -49,6 +56,7 @@ enum {
 	OPTION_PARAMETERS,
 	OPTION_ALL_METRICS,
 	OPTION_CSV,
+	OPTION_BY,
 };
 
 static const struct option options[] = {
@@ -66,6 +74,7 @@ static const struct option options[] = {
 	{ "parameters", required_argument, NULL, OPTION_PARAMETERS },
 	{ "all-metrics", no_argument, NULL, OPTION_ALL_METRICS },
 	{ "csv", no_argument, NULL, OPTION_CSV },
+	{ "by", required_argument, NULL, OPTION_BY },
 	{ 0 },
 };
 
@@ -126,6 +135,47 @@ static int add_kinds(const char *list, struct fail *f)
 	return 0;
 }
 
+/* "l3,core": ids hold no comma. The texts live as long as the program. */
+static int add_classes(const char *list, struct fail *f)
+{
+	char *copy = strdup(list);
+	int r = copy ? client_check_texts("--class", &list, 1, f) : fail_oom(f);
+
+	for (char *id; r >= 0 && (id = strsep(&copy, ","));) {
+		if (*id == '\0')
+			return fail_set(f, SCHEDLAB_ERROR_INVALID_ARGUMENT,
+					"--class: '%.60s' holds an empty name", list);
+		if (arg.n_classes == MEASURE_CLASSES_MAX)
+			return fail_set(f, SCHEDLAB_ERROR_LIMITS_EXCEEDED,
+					"--class: more than %d are named", MEASURE_CLASSES_MAX);
+		arg.classes[arg.n_classes++] = id;
+	}
+	return r;
+}
+
+static int add_pair(const char *text, struct fail *f)
+{
+	int r;
+
+	if (arg.n_pairs == MEASURE_PAIRS_MAX)
+		return fail_set(f, SCHEDLAB_ERROR_LIMITS_EXCEEDED, "--pair: more than %d are named",
+				MEASURE_PAIRS_MAX);
+	r = parse_cpu_pair("--pair", text, &arg.pairs[arg.n_pairs].waker,
+			   &arg.pairs[arg.n_pairs].wakee, f);
+	if (r >= 0)
+		arg.n_pairs++;
+	return r;
+}
+
+static int set_by(const char *text, struct fail *f)
+{
+	if (strcmp(text, "job") != 0 && strcmp(text, "class") != 0)
+		return fail_set(f, SCHEDLAB_ERROR_INVALID_ARGUMENT,
+				"--by: '%.40s' is not known; accepted are class and job", text);
+	arg.by_job = strcmp(text, "job") == 0;
+	return 0;
+}
+
 static int set_text(const char *option, const char *text, const char **slot, struct fail *f)
 {
 	if (*text == '\0')
@@ -158,10 +208,9 @@ static int set_filter(int option, const char *argument, struct fail *f)
 	case OPTION_BENCHMARK:
 		return set_text("--benchmark", argument, &arg.benchmark, f);
 	case OPTION_CLASS:
-		return set_text("--class", argument, &arg.class_id, f);
+		return add_classes(argument, f);
 	case OPTION_PAIR:
-		arg.has_pair = true;
-		return parse_cpu_pair("--pair", argument, &arg.waker, &arg.wakee, f);
+		return add_pair(argument, f);
 	case OPTION_ARM:
 		arg.has_arm = true;
 		return parse_u64("--arm", argument, 0, UINT16_MAX, &arg.arm, f);
@@ -178,12 +227,31 @@ static int set_filter(int option, const char *argument, struct fail *f)
 	}
 }
 
+/* Of two values of one option the first would be forgotten. */
+static int check_once(int option, struct fail *f)
+{
+	if (option == OPTION_CLASS || option == OPTION_PAIR || option == OPTION_KIND)
+		return 0;
+	for (size_t i = 0; arg.given >> option & 1 && options[i].name; i++)
+		if (options[i].val == option)
+			return fail_set(f, SCHEDLAB_ERROR_INVALID_ARGUMENT, "--%s is given twice",
+					options[i].name);
+	arg.given |= 1U << option;
+	return 0;
+}
+
 static int set(int option, const char *argument, struct fail *f)
 {
+	int r = check_once(option, f);
+
+	if (r < 0)
+		return r;
 	if (option == OPTION_ALL_METRICS)
 		arg.all_metrics = true;
 	else if (option == OPTION_CSV)
 		arg.csv = true;
+	else if (option == OPTION_BY)
+		return set_by(argument, f);
 	else {
 		arg.n_filters++;
 		return set_filter(option, argument, f);
@@ -191,18 +259,19 @@ static int set(int option, const char *argument, struct fail *f)
 	return 0;
 }
 
-static int append_kinds(sd_bus_message *call, const char *const *kinds, size_t n)
+/* {key: as} */
+static int append_list(sd_bus_message *call, const char *key, const char *const *texts, size_t n)
 {
 	int r = sd_bus_message_open_container(call, 'e', "sv");
 
 	if (r >= 0)
-		r = sd_bus_message_append_basic(call, 's', "kinds");
+		r = sd_bus_message_append_basic(call, 's', key);
 	if (r >= 0)
 		r = sd_bus_message_open_container(call, 'v', "as");
 	if (r >= 0)
 		r = sd_bus_message_open_container(call, 'a', "s");
 	for (size_t i = 0; i < n && r >= 0; i++)
-		r = sd_bus_message_append_basic(call, 's', kinds[i]);
+		r = sd_bus_message_append_basic(call, 's', texts[i]);
 	for (int level = 0; level < 3 && r >= 0; level++)
 		r = sd_bus_message_close_container(call);
 	return r;
@@ -213,8 +282,9 @@ static int append_texts(sd_bus_message *call)
 	const struct {
 		const char *key, *text;
 	} texts[] = {
-		{ "benchmark", arg.benchmark },     { "class", arg.class_id },
-		{ "fingerprint", arg.fingerprint }, { "kernel", arg.kernel },
+		{ "benchmark", arg.benchmark },
+		{ "fingerprint", arg.fingerprint },
+		{ "kernel", arg.kernel },
 		{ "parameters", arg.parameters },
 	};
 	int r = 0;
@@ -245,8 +315,23 @@ static int append_numbers(sd_bus_message *call)
 						  numbers[i].number);
 	if (r >= 0 && arg.has_arm)
 		r = sd_bus_message_append(call, "{sv}", "arm", "u", (uint32_t)arg.arm);
-	if (r >= 0 && arg.has_pair)
-		r = sd_bus_message_append(call, "{sv}", "pair", "(uu)", arg.waker, arg.wakee);
+	return r;
+}
+
+static int append_pairs(sd_bus_message *call)
+{
+	int r = sd_bus_message_open_container(call, 'e', "sv");
+
+	if (r >= 0)
+		r = sd_bus_message_append_basic(call, 's', "pairs");
+	if (r >= 0)
+		r = sd_bus_message_open_container(call, 'v', "a(uu)");
+	if (r >= 0)
+		r = sd_bus_message_open_container(call, 'a', "(uu)");
+	for (size_t i = 0; i < arg.n_pairs && r >= 0; i++)
+		r = sd_bus_message_append(call, "(uu)", arg.pairs[i].waker, arg.pairs[i].wakee);
+	for (int level = 0; level < 3 && r >= 0; level++)
+		r = sd_bus_message_close_container(call);
 	return r;
 }
 
@@ -257,9 +342,13 @@ static int append_filter(const struct client *c, sd_bus_message *call)
 	int r = sd_bus_message_open_container(call, 'a', "{sv}");
 
 	if (r >= 0 && arg.n_kinds > 0)
-		r = append_kinds(call, arg.kinds, arg.n_kinds);
+		r = append_list(call, "kinds", arg.kinds, arg.n_kinds);
 	else if (r >= 0 && c->json == CLIENT_JSON_OFF)
-		r = append_kinds(call, samples, ELEMENTSOF(samples));
+		r = append_list(call, "kinds", samples, ELEMENTSOF(samples));
+	if (r >= 0 && arg.n_classes > 0)
+		r = append_list(call, "classes", arg.classes, arg.n_classes);
+	if (r >= 0 && arg.n_pairs > 0)
+		r = append_pairs(call);
 	if (r >= 0)
 		r = append_texts(call);
 	if (r >= 0)
@@ -298,7 +387,7 @@ static int take_record(struct client *c, struct history *h, const char *line, st
 
 	if (client_print_json(c, line))
 		return 0;
-	record = json_loads(line, 0, NULL);
+	record = text_load(line);
 	if (!json_is_object(record))
 		return fail_set(f, SCHEDLAB_ERROR_FAILED,
 				"the daemon sent a record that is no JSON: %.60s", line);
@@ -345,7 +434,7 @@ static int show_job(struct client *c, struct fail *f)
 		return fail_errno(f, r, "cannot read the daemon's answer");
 	if (client_print_json(c, text))
 		return 0;
-	root = json_loads(text, 0, NULL);
+	root = text_load(text);
 	pager_open(!c->no_pager);
 	printf("Job %llu: %s%s%s\n\n", (unsigned long long)arg.job, text_of(root, "state"),
 	       *text_of(root, "why") ? ": " : "", text_of(root, "why"));
@@ -364,7 +453,47 @@ static json_t *describe_fingerprint(const char *id, void *userdata)
 			       "DescribeFingerprint", NULL, &reply, "s", id) < 0 ||
 	    sd_bus_message_read(reply, "s", &text) < 0)
 		return NULL;
-	return json_loads(text, 0, NULL);
+	return text_load(text);
+}
+
+/* What is kept, for whoever asked for what is not. */
+static int say_nothing_fits(struct client *c, struct fail *f)
+{
+	_cleanup_free_ char *text = NULL;
+	_cleanup_(json_decrefp) json_t *store = NULL;
+	json_int_t n;
+	int r = client_get_json(c, SCHEDLAB_PATH, SCHEDLAB_INTERFACE_MANAGER, "CheckStore", &text,
+				f);
+
+	if (r < 0)
+		return r;
+	store = text_load(text);
+	n = json_integer_value(json_object_get(json_object_get(store, "kinds"), KIND));
+	if (n == 0) {
+		puts("nothing kept fits: nothing has been kept yet");
+		return 0;
+	}
+	printf("nothing kept fits; kept are %lld samples, and all records are from %s to %s\n",
+	       (long long)n, TEXT_TIME(json_integer_value(json_object_get(store, "oldest_usec"))),
+	       TEXT_TIME(json_integer_value(json_object_get(store, "newest_usec"))));
+	if (arg.kernel && !strpbrk(arg.kernel, "*?["))
+		puts("--kernel wants a whole release, or a pattern like '6.1*'");
+	return 0;
+}
+
+/* Whether somebody does, so that a job without an end is one that runs. */
+static bool is_written(struct client *c)
+{
+	_cleanup_free_ char *text = NULL;
+	_cleanup_(json_decrefp) json_t *root = NULL;
+	const json_t *store;
+
+	if (client_get_json(c, SCHEDLAB_PATH, SCHEDLAB_INTERFACE_MANAGER, "Describe", &text, NULL) <
+	    0)
+		return false;
+	root = text_load(text);
+	store = json_object_get(root, "store");
+	return json_is_true(json_object_get(store, "writable")) || *text_of(store, "writer");
 }
 
 static int run(struct client *c, int argc, char *argv[], struct fail *f)
@@ -379,7 +508,7 @@ static int run(struct client *c, int argc, char *argv[], struct fail *f)
 				"--csv and --json exclude each other: there is one output");
 	if (arg.job > 0 && arg.n_filters == 1 && !arg.csv)
 		return show_job(c, f);
-	h = history_new(arg.all_metrics);
+	h = history_new(arg.all_metrics, arg.by_job);
 	if (!h)
 		return fail_oom(f);
 	if (arg.csv)
@@ -387,14 +516,10 @@ static int run(struct client *c, int argc, char *argv[], struct fail *f)
 	r = take_records(c, h, f);
 	if (r < 0 || arg.csv || c->json != CLIENT_JSON_OFF)
 		return r;
-	if (history_is_empty(h)) {
-		printf("nothing kept fits");
-		if (arg.n_filters == 0)
-			printf(": nothing has been kept yet; '%s store' says whether anything is",
-			       client_command(c));
-		puts("");
-		return 0;
-	}
+	if (history_is_empty(h))
+		return say_nothing_fits(c, f);
+	if (history_has_jobs(h))
+		history_set_written(h, is_written(c));
 	pager_open(!c->no_pager);
 	history_print(h, describe_fingerprint, c);
 	return 0;
@@ -413,10 +538,10 @@ const struct verb verb_history = {
 		"  --since TIME          not before this\n"
 		"  --until TIME          before this\n"
 		"  --kind K[,K...]       sample, verdict, noise-floor, change, job; without it: "
-		"samples,\n                        by --json all\n"
+		"samples,\n                        with --json every kind\n"
 		"  --benchmark SPEC      switch, or configured exactly so: switch:mode=futex\n"
-		"  --class C             pairs of this class\n"
-		"  --pair A-B            this pair of CPUs, waker and wakee\n"
+		"  --class C[,C...]      pairs of these classes\n"
+		"  --pair A-B            this pair of CPUs, waker and wakee; may be repeated\n"
 		"  --job N               of this job; alone, it shows the job as 'jobs show' does\n"
 		"  --experiment N        of this experiment\n"
 		"  --arm N               of this arm of an experiment\n"

@@ -133,7 +133,7 @@ static int list(struct client *c, const char *id, struct fail *f)
 	(void)id;
 	if (r < 0 || client_print_json(c, text))
 		return r;
-	root = json_loads(text, 0, NULL);
+	root = text_load(text);
 	if (json_array_size(json_object_get(root, "jobs")) == 0)
 		puts("no jobs");
 	else
@@ -155,8 +155,8 @@ static int show(struct client *c, const char *id, struct fail *f)
 	r = client_get_json(c, path, SCHEDLAB_INTERFACE_JOB, "Describe", &about, f);
 	if (r < 0)
 		return r;
-	job = json_loads(about, 0, NULL);
-	root = json_loads(result, 0, NULL);
+	job = text_load(about);
+	root = text_load(result);
 	json_array_append(jobs, job);
 	print_jobs(jobs);
 	puts("");

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "client.h"
+#include "render/text.h"
 #include "util/parse.h"
 #include "wait.h"
 
@@ -199,7 +200,7 @@ static int say_detached(struct client *c, const char *path, struct fail *f)
 
 	if (r < 0 || client_print_json(c, text))
 		return r;
-	job = json_loads(text, 0, NULL);
+	job = text_load(text);
 	if (json_integer_value(json_object_get(job, "ahead")) > 0)
 		job_print_waiting(stdout, job);
 	else

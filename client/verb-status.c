@@ -38,7 +38,8 @@ static void print_jobs(const json_t *jobs)
 		       text_of(job, "kind"), text_of(job, "title"),
 		       *text_of(job, "step") ? "; " : "", text_of(job, "step"));
 	}
-	printf("  %zu ended %s kept\n", ended, ended == 1 ? "one is" : "ones are");
+	printf("  %zu ended %s remembered by this daemon\n", ended,
+	       ended == 1 ? "one is" : "ones are");
 }
 
 /* Whether what is measured is kept. */
@@ -49,10 +50,10 @@ static void print_store(const json_t *store)
 
 	if (!store)
 		return;
-	if (!json_is_true(json_object_get(store, "writable")) && *text_of(store, "why")) {
-		printf("\nStore: nothing is kept now: %s\n", text_of(store, "why"));
+	if (*text_of(store, "why"))
+		printf("\nStore: in trouble: %s\n", text_of(store, "why"));
+	if (!json_is_integer(records) && *text_of(store, "why"))
 		return;
-	}
 	printf("\nStore: %s, ", text_of(store, "path"));
 	if (json_is_integer(records) && json_is_integer(slots))
 		printf("%lld records of at most %lld\n", (long long)json_integer_value(records),
@@ -74,7 +75,7 @@ static int run(struct client *c, int argc, char *argv[], struct fail *f)
 				    f);
 	if (r < 0 || client_print_json(c, text))
 		return r;
-	root = json_loads(text, 0, NULL);
+	root = text_load(text);
 	printf("schedlabd %s, process %lld, %s\n", text_of(root, "version"),
 	       (long long)json_integer_value(json_object_get(root, "pid")), where(c));
 	puts("");

@@ -17,7 +17,8 @@
 #include "util/suggest.h"
 
 #define SIZE_LEAST    MIB
-#define SIZE_GREATEST (4 * GIB)
+#define SIZE_GREATEST GIB
+#define RECORD_SIZE   512
 #define PATIENCE      (600 * USEC_PER_SEC) /* a large store is read, or written anew */
 #define RECORDS_NAME  "store.ring"
 #define SIDE_NAME     "side.ring"
@@ -53,7 +54,7 @@ static int get_check(struct client *c, json_t **ret, struct fail *f)
 
 	if (r < 0)
 		return r;
-	*ret = json_loads(text, 0, NULL);
+	*ret = text_load(text);
 	return *ret ? 0
 		    : fail_set(f, SCHEDLAB_ERROR_FAILED,
 			       "the daemon's answer about the store is "
@@ -73,14 +74,16 @@ static void print_counts(const json_t *store)
 	printf("  records       %lld of at most %lld", (long long)integer_of(store, "whole"),
 	       (long long)integer_of(store, "slots"));
 	json_object_foreach (kinds, kind, n) {
-		printf("%s%lld %s", before, (long long)json_integer_value(n), kind);
+		printf("%s%lld %s", before, (long long)json_integer_value(n),
+		       strcmp(kind, "job") == 0      ? "begins and ends of jobs"
+		       : strcmp(kind, "sample") == 0 ? "samples"
+						     : kind);
 		before = ", ";
 	}
-	puts("");
-	if (integer_of(store, "torn") > 0)
-		printf("  torn          %lld: damaged, or being written when the machine stopped; "
-		       "never shown\n",
-		       (long long)integer_of(store, "torn"));
+	printf("\n  torn          %lld%s\n", (long long)integer_of(store, "torn"),
+	       integer_of(store, "torn") > 0
+		       ? ": damaged, or being written when the machine stopped; never shown"
+		       : "");
 	if (integer_of(store, "whole") > 0)
 		printf("  oldest        %s\n  newest        %s\n",
 		       TEXT_TIME(integer_of(store, "oldest_usec")),
@@ -106,7 +109,14 @@ static void print_files(const json_t *store)
 		if (integer_of(side, "torn") > 0)
 			printf(", %lld torn", (long long)integer_of(side, "torn"));
 		puts("");
-	}
+	} else if (integer_of(store, "whole") > 0)
+		puts("  side file     missing or unreadable: options, names of metrics and kernels "
+		     "of what is kept are not known");
+	if (json_is_integer(json_object_get(store, "superblocks")) &&
+	    integer_of(store, "superblocks") < 2)
+		puts("  superblock    one of two is damaged; the next daemon that writes mends it");
+	if (*text_of(store, "writer"))
+		printf("  written by    %s\n", text_of(store, "writer"));
 	json_array_foreach (json_object_get(store, "set_aside"), i, file)
 		printf("  set aside     %s, %s: it could not be used, and nothing reads it\n",
 		       text_of(file, "name"), FORMAT_BYTES((double)integer_of(file, "bytes")));
@@ -122,21 +132,52 @@ static int check(struct client *c, const char *argument, struct fail *f)
 	(void)argument;
 	if (r < 0 || client_print_json(c, text))
 		return r;
-	store = json_loads(text, 0, NULL);
+	store = text_load(text);
 	printf("Store: %s", *text_of(store, "path") ? text_of(store, "path") : "none");
-	if (json_is_integer(json_object_get(store, "bytes")))
-		printf(", %s", FORMAT_BYTES((double)integer_of(store, "bytes")));
+	if (json_is_integer(json_object_get(store, "slots")))
+		printf(", %s of records",
+		       FORMAT_BYTES((double)integer_of(store, "slots") * RECORD_SIZE));
 	puts("");
 	print_counts(store);
 	print_files(store);
-	if (!json_is_true(json_object_get(store, "writable")) && *text_of(store, "why"))
-		printf("Nothing is kept now: %s\n", text_of(store, "why"));
+	if (*text_of(store, "why"))
+		printf("In trouble: %s\n", text_of(store, "why"));
 	return 0;
 }
 
+/* For a shell. */
+static void print_quoted(FILE *out, const char *text, int length)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				    "/._-+,:@%";
+	bool quote = (int)strspn(text, plain) < length;
+
+	if (quote)
+		(void)fputc('\'', out);
+	for (int i = 0; i < length; i++)
+		(void)fprintf(out, text[i] == '\'' ? "'\\''" : "%c", text[i]);
+	if (quote)
+		(void)fputc('\'', out);
+}
+
+/* A daemon of one's own needs no stop, and one that runs would not look at what is put under it at once. */
+static void print_restore(FILE *out, const struct client *c, const char *file,
+			  const char *directory, int length)
+{
+	bool service = c->where != CLIENT_BUS_STANDALONE;
+
+	(void)fprintf(out, "To put it back%s: mkdir -p ", service ? ", stop the daemon" : "");
+	print_quoted(out, directory, length);
+	(void)fputs(" && tar -xf ", out);
+	print_quoted(out, file, (int)strlen(file));
+	(void)fputs(" -C ", out);
+	print_quoted(out, directory, length);
+	(void)fprintf(out, "%s\n", service ? "; and start it again" : "");
+}
+
 /* What there is now, and how to put it back; where the archive itself is the output, beside it. */
-static void print_backup(const char *file, const json_t *store, uint64_t bytes,
-			 const struct backup_member members[2])
+static void print_backup(const struct client *c, const char *file, const json_t *store,
+			 uint64_t bytes, const struct backup_member members[2])
 {
 	const char *path = text_of(store, "path"), *end = strrchr(path, '/');
 	bool piped = strcmp(file, "-") == 0;
@@ -146,9 +187,7 @@ static void print_backup(const char *file, const json_t *store, uint64_t bytes,
 		      piped ? "the archive" : file, (long long)integer_of(store, "whole"),
 		      FORMAT_BYTES((double)bytes), FORMAT_BYTES((double)members[0].bytes),
 		      members[0].name, FORMAT_BYTES((double)members[1].bytes), members[1].name);
-	(void)fprintf(out,
-		      "To put it back: stop the daemon, 'tar -xf %s -C %.*s', start the daemon\n",
-		      piped ? "FILE" : file, end ? (int)(end - path) : 9, end ? path : "DIRECTORY");
+	print_restore(out, c, piped ? "FILE" : file, path, end ? (int)(end - path) : 0);
 }
 
 static int receive(struct client *c, const char *file, const json_t *store, struct fail *f)
@@ -166,9 +205,10 @@ static int receive(struct client *c, const char *file, const json_t *store, stru
 				&members[1].bytes);
 	if (r < 0)
 		return fail_errno(f, r, "cannot read the daemon's answer");
-	r = backup_write(file, members, ELEMENTSOF(members), &bytes, f);
+	r = backup_write(file, members, ELEMENTSOF(members), c->where != CLIENT_BUS_SYSTEM, &bytes,
+			 f);
 	if (r >= 0)
-		print_backup(file, store, bytes, members);
+		print_backup(c, file, store, bytes, members);
 	return r;
 }
 
@@ -217,13 +257,32 @@ static int clear(struct client *c, const char *argument, struct fail *f)
 	return 0;
 }
 
+/* Whether what would go may go. */
+static int check_loss(const json_t *store, uint64_t bytes, struct fail *f)
+{
+	json_int_t whole = integer_of(store, "whole");
+	json_int_t room = (json_int_t)(bytes / RECORD_SIZE);
+
+	if (arg_yes || whole <= room)
+		return 0;
+	return fail_set(f, SCHEDLAB_ERROR_INVALID_ARGUMENT,
+			"this removes the oldest %lld of %lld records of %s, and nothing brings "
+			"them back; add --yes if that is meant",
+			(long long)(whole - room), (long long)whole, text_of(store, "path"));
+}
+
 static int resize(struct client *c, const char *size, struct fail *f)
 {
 	_cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
-	_cleanup_(json_decrefp) json_t *store = NULL;
+	_cleanup_(json_decrefp) json_t *before = NULL, *store = NULL;
 	uint64_t bytes = 0;
+	json_int_t gone;
 	int r = parse_size("resize", size, SIZE_LEAST, SIZE_GREATEST, &bytes, f);
 
+	if (r >= 0)
+		r = get_check(c, &before, f);
+	if (r >= 0)
+		r = check_loss(before, bytes, f);
 	if (r < 0)
 		return r;
 	r = sd_bus_call_method(c->bus, SCHEDLAB_BUS_NAME, SCHEDLAB_PATH, SCHEDLAB_INTERFACE_MANAGER,
@@ -233,9 +292,13 @@ static int resize(struct client *c, const char *size, struct fail *f)
 	r = get_check(c, &store, f);
 	if (r < 0)
 		return r;
-	printf("%s: %s, %lld records of at most %lld\n", text_of(store, "path"),
-	       FORMAT_BYTES((double)integer_of(store, "bytes")),
+	gone = integer_of(before, "whole") - integer_of(store, "whole");
+	printf("%s: %s, %lld records of at most %lld", text_of(store, "path"),
+	       FORMAT_BYTES((double)integer_of(store, "slots") * RECORD_SIZE),
 	       (long long)integer_of(store, "whole"), (long long)integer_of(store, "slots"));
+	if (gone > 0)
+		printf("; %lld removed", (long long)gone);
+	puts("");
 	return 0;
 }
 
@@ -257,9 +320,11 @@ static int run(struct client *c, int argc, char *argv[], struct fail *f)
 	_cleanup_free_ char *hint = NULL;
 
 	(void)sd_bus_set_method_call_timeout(c->bus, PATIENCE);
-	if (arg_yes && strcmp(name, "clear") != 0)
+	if (arg_yes && strcmp(name, "clear") != 0 && strcmp(name, "resize") != 0)
 		return fail_set(f, SCHEDLAB_ERROR_INVALID_ARGUMENT,
-				"--yes belongs to 'store clear', not to 'store %.40s'", name);
+				"--yes belongs to 'store clear' and 'store resize', not to 'store "
+				"%.40s'",
+				name);
 	for (size_t i = 0; i < ELEMENTSOF(actions); i++) {
 		names[i] = actions[i].name;
 		if (strcmp(actions[i].name, name) != 0)
@@ -279,14 +344,14 @@ static int run(struct client *c, int argc, char *argv[], struct fail *f)
 extern const struct verb verb_store;
 const struct verb verb_store = {
 	.name = "store",
-	.arguments = "[check | backup FILE | clear --yes | resize SIZE]",
+	.arguments = "[check | backup FILE | clear --yes | resize SIZE [--yes]]",
 	.summary = "Look after what is kept: check, back up, clear, resize",
 	.help = "  check                 how much is kept, since when, and whether all is well "
 		"(default)\n"
 		"  backup FILE           a tar archive of it; .tar.gz, .tar.xz, .tar.zst and the "
 		"like\n                        compress it; - is standard output\n"
 		"  clear --yes           remove all of it\n"
-		"  resize SIZE           1M to 4G; 64M hold 131072 records. The newest that fit "
+		"  resize SIZE           1M to 1G; 64M hold 131072 records. The newest that fit "
 		"stay\n",
 	.options = options,
 	.set = set,

@@ -270,7 +270,7 @@ static int look(struct job_wait *w, struct fail *f)
 
 	if (r < 0)
 		return r;
-	job = json_loads(text, 0, NULL);
+	job = text_load(text);
 	state = text_of(job, "state");
 	if (strcmp(state, "queued") != 0 && strcmp(state, "running") != 0) {
 		end(w, state);
@@ -307,8 +307,11 @@ int job_wait_run(struct job_wait *w, const char *path, bool owner, char **ret_st
 	if (r < 0)
 		return fail_errno(f, r, "cannot wait for job %s", job_path_id(path));
 	if (!w->state && w->gone)
-		return fail_set(f, SCHEDLAB_ERROR_FAILED, "the daemon has gone, and job %s with it",
-				job_path_id(path));
+		return fail_set(
+			f, SCHEDLAB_ERROR_FAILED,
+			"the daemon has gone, and job %s with it; what it had measured shows "
+			"'schedlabctl history --job %s'",
+			job_path_id(path), job_path_id(path));
 	if (!w->state)
 		return fail_set(f, owner ? SCHEDLAB_ERROR_CANCELLED : SCHEDLAB_ERROR_FAILED,
 				"nobody waits for job %s any more; it %s", job_path_id(path),
@@ -344,7 +347,7 @@ int job_wait_and_print(struct job_wait *w, const char *path, bool owner, bool al
 
 	if (r < 0 || !state || !text)
 		return r;
-	root = json_loads(text, 0, NULL);
+	root = text_load(text);
 	if (!client_print_json(w->client, text) && was_tried(root))
 		result_print(root, all_metrics);
 	if (strcmp(state, "done") == 0)

@@ -37,10 +37,14 @@ static const struct {
 	{ "unit", NULL },
 	{ "taints", NULL },
 	{ "failed", "failed" },
-	{ "window_us", "window_usec" },
+	{ "window_usec", "window_usec" },
+	{ "memory_node", "memory_node" },
 	{ "fingerprint", "fingerprint" },
 	{ "kernel", "kernel" },
 	{ "boot", "boot" },
+	{ "state", "state" },
+	{ "title", "title" },
+	{ "why", "why" },
 };
 
 void csv_print_header(FILE *out)
@@ -65,7 +69,7 @@ void csv_print_text(FILE *out, const char *text)
 		(void)fputc('"', out);
 }
 
-/* As many digits as the number has; null and what is missing are empty cells. */
+/* Twelve digits, as the daemon sends them; null and what is missing are empty cells. */
 static void print_value(FILE *out, const json_t *value)
 {
 	if (json_is_string(value))
@@ -73,7 +77,7 @@ static void print_value(FILE *out, const json_t *value)
 	else if (json_is_integer(value))
 		fprintf(out, "%lld", (long long)json_integer_value(value));
 	else if (json_is_real(value))
-		fprintf(out, "%.17g", json_real_value(value));
+		fprintf(out, "%.12g", json_real_value(value));
 }
 
 /* "2026-11-30T23:10:00.000000Z" */

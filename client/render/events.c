@@ -4,11 +4,14 @@
  */
 #include "render/events.h"
 
+#include <schedlab/units.h>
 #include <string.h>
+#include <time.h>
 
 #include "render/table.h"
 #include "render/text.h"
 #include "util/macro.h"
+#include "util/parse.h"
 
 /* A text or a whole number as a cell; "-" where there is none. */
 static const char *cell_of(const json_t *record, const char *key, char buffer[NUMBER_MAX])
@@ -27,38 +30,69 @@ static json_int_t time_of(const json_t *record)
 	return json_integer_value(json_object_get(record, "time_usec"));
 }
 
+/* {"begin": record, "end": record}, either of which may be gone from the store. */
 void events_add_job(json_t *jobs, json_t *record)
 {
+	bool begins = strcmp(text_of(record, "state"), "running") == 0;
 	char number[NUMBER_MAX];
+	const char *id = cell_of(record, "job", number);
 
 	/* Its place among the others stays that of the first one. */
-	json_object_set(jobs, cell_of(record, "job", number), record);
+	if (!json_object_get(jobs, id))
+		json_object_set_new(jobs, id, json_object());
+	json_object_set(json_object_get(jobs, id), begins ? "begin" : "end", record);
 }
 
-void events_print_jobs(json_t *jobs)
+/* To the second: many begin in one minute. */
+static void format_began(char *buffer, size_t size, const json_t *begin)
+{
+	time_t seconds = (time_t)(time_of(begin) / (json_int_t)USEC_PER_SEC);
+	struct tm tm;
+
+	(void)snprintf(buffer, size, "-");
+	if (begin && localtime_r(&seconds, &tm))
+		(void)strftime(buffer, size, "%Y-%m-%d %H:%M:%S", &tm);
+}
+
+/* The end of a lost job was written later, by another daemon. */
+static void format_took(char *buffer, size_t size, const json_t *begin, const json_t *end)
+{
+	json_int_t usec = time_of(end) - time_of(begin);
+
+	if (!begin || !end || usec < 0 || json_is_true(json_object_get(end, "lost")))
+		(void)snprintf(buffer, size, "-");
+	else
+		(void)snprintf(buffer, size, "%s", FORMAT_TIME((uint64_t)usec * NSEC_PER_USEC));
+}
+
+static int add_job(struct libscols_table *table, const char *id, const json_t *job, bool written)
+{
+	const json_t *begin = json_object_get(job, "begin"), *end = json_object_get(job, "end");
+	const char *state = end ? text_of(end, "state") : written ? "running" : "lost";
+	char began[TEXT_TIME_MAX], took[FORMAT_TIME_MAX], what[NUMBER_MAX], why[NUMBER_MAX];
+
+	format_began(began, sizeof(began), begin);
+	format_took(took, sizeof(took), begin, end);
+	return table_add(table,
+			 (const char *const[]){ id, began, took, *state ? state : "-",
+						cell_of(end ? end : begin, "title", what),
+						cell_of(end, "why", why) },
+			 6);
+}
+
+void events_print_jobs(json_t *jobs, bool written)
 {
 	static const struct table_column columns[] = {
-		{ "JOB", true },   { "TIME", false }, { "STATE", false },
-		{ "WHAT", false }, { "WHY", false },
+		{ "JOB", true },    { "BEGAN", false }, { "TOOK", true },
+		{ "STATE", false }, { "WHAT", false },  { "WHY", false },
 	};
 	struct libscols_table *table = table_new(columns, ELEMENTSOF(columns));
-	const char *job, *state;
-	json_t *record;
+	const char *id;
+	json_t *job;
 
-	json_object_foreach (jobs, job, record) {
-		char what[NUMBER_MAX], why[NUMBER_MAX];
-
-		state = text_of(record, "state");
-		if (strcmp(state, "running") == 0)
-			state = "running or lost";
-		if (!table || table_add(table,
-					(const char *const[]){ job, TEXT_TIME(time_of(record)),
-							       *state ? state : "-",
-							       cell_of(record, "title", what),
-							       cell_of(record, "why", why) },
-					ELEMENTSOF(columns)) != 0)
+	json_object_foreach (jobs, id, job)
+		if (!table || add_job(table, id, job, written) != 0)
 			break;
-	}
 	table_print(table);
 }
 

@@ -17,33 +17,34 @@
 #include "stats/robust.h"
 #include "util/parse.h"
 
-#define COLUMNS_MAX    13
+#define COLUMNS_MAX    15
 #define WINDOWS_DIFFER 1.5 /* the longest by the shortest */
 #define REASONS_SHOWN  5
-#define EXPLAIN_SPREAD                                                                            \
-	"The spread is that of these samples (1.4826 x the median absolute deviation), not how\n" \
-	"sure the median is. TREND goes from the oldest to the newest, each line between its "    \
-	"own\n"                                                                                   \
-	"least and greatest.\n"
+#define EXPLAIN_SPREAD                                                                             \
+	"The spread is that of these samples (1.4826 x the median absolute deviation), not how\n"  \
+	"sure the median is. TREND goes from the oldest to the newest; each mark is the median\n"  \
+	"of as many samples, drawn between the least and the greatest of its line (1 to 8 where\n" \
+	"there are no blocks), and flat where they differ by less than 0.5 %.\n"
 
 struct history {
 	struct samples *samples;
 	json_t *jobs, *others;
+	bool written;
 };
 
 /* Which columns a section's table has beyond those that all have. */
 struct view {
 	const struct samples *samples;
-	bool tainted, failed, fingerprint;
+	bool tainted, failed, fingerprint, arm;
 };
 
-struct history *history_new(bool all_metrics)
+struct history *history_new(bool all_metrics, bool by_job)
 {
 	_cleanup_(history_freep) struct history *h = calloc(1, sizeof(*h));
 
 	if (!h)
 		return NULL;
-	h->samples = samples_new(all_metrics);
+	h->samples = samples_new(all_metrics, by_job);
 	h->jobs = json_object();
 	h->others = json_array();
 	return h->samples && h->jobs && h->others ? TAKE_PTR(h) : NULL;
@@ -71,6 +72,16 @@ int history_add(struct history *h, json_t *record)
 	else
 		json_array_append(h->others, record);
 	return 0;
+}
+
+void history_set_written(struct history *h, bool written)
+{
+	h->written = written;
+}
+
+bool history_has_jobs(const struct history *h)
+{
+	return json_object_size(h->jobs) > 0;
 }
 
 bool history_is_empty(const struct history *h)
@@ -119,8 +130,9 @@ static void add_line(struct libscols_table *table, const struct view *view, cons
 		     const char *name, const struct line *line, bool first)
 {
 	char pairs[NUMBER_MAX], tainted[NUMBER_MAX], failed[NUMBER_MAX], texts[6][NUMBER_MAX];
-	char trend[SPARK_MAX];
-	const char *cells[COLUMNS_MAX] = { "", "", name, "", "", "", "", "", "", "", "", "", "" };
+	char trend[SPARK_MAX], job[NUMBER_MAX], arm[NUMBER_MAX];
+	const char *cells[COLUMNS_MAX] = { "", "", name, "", "", "", "", "",
+					   "", "", "",   "", "", "", "" };
 	size_t n = 10;
 
 	if (first) {
@@ -137,6 +149,12 @@ static void add_line(struct libscols_table *table, const struct view *view, cons
 		cells[n++] = first ? count_or_nothing(g->tainted, tainted) : "";
 	if (view->failed)
 		cells[n++] = first ? count_or_nothing(g->failed, failed) : "";
+	if (view->samples->by_job)
+		cells[n++] = first ? count_or_nothing((size_t)g->job, job) : "";
+	if (view->arm) {
+		(void)snprintf(arm, sizeof(arm), "%u", g->arm);
+		cells[n++] = first ? arm : "";
+	}
 	if (view->fingerprint)
 		cells[n++] = first ? name_of(view->samples->fingerprints[g->fingerprint].id) : "";
 	(void)table_add(table, cells, n);
@@ -182,8 +200,10 @@ static void print_heading(const struct samples *s, const struct section *section
 static void print_windows(const struct section *section)
 {
 	if (section->window_max_usec > section->window_min_usec * WINDOWS_DIFFER)
-		printf("Its samples are from %s to %s long, and short ones scatter more than long "
+		printf("Samples of %s are from %s to %s long, and short ones scatter more than "
+		       "long "
 		       "ones.\n",
+		       section->benchmark,
 		       FORMAT_TIME((uint64_t)(section->window_min_usec * (double)NSEC_PER_USEC)),
 		       FORMAT_TIME((uint64_t)(section->window_max_usec * (double)NSEC_PER_USEC)));
 }
@@ -200,6 +220,7 @@ static void print_section(const struct samples *s, const struct section *section
 	size_t n = 10;
 
 	for (size_t i = 0; i < section->n_groups; i++) {
+		view.arm |= section->groups[i].arm != section->groups[0].arm;
 		view.tainted |= section->groups[i].tainted > 0;
 		view.failed |= section->groups[i].failed > 0;
 	}
@@ -207,6 +228,10 @@ static void print_section(const struct samples *s, const struct section *section
 		columns[n++] = (struct table_column){ "TAINTED", true };
 	if (view.failed)
 		columns[n++] = (struct table_column){ "FAILED", true };
+	if (s->by_job)
+		columns[n++] = (struct table_column){ "JOB", true };
+	if (view.arm)
+		columns[n++] = (struct table_column){ "ARM", true };
 	if (view.fingerprint)
 		columns[n++] = (struct table_column){ "FINGERPRINT", false };
 	table = table_new(columns, n);
@@ -234,6 +259,7 @@ static void print_taints(const struct samples *s)
 {
 	const char *name;
 	json_t *times;
+	json_int_t sum = 0;
 	bool any = false;
 
 	if (s->tainted == 0)
@@ -241,9 +267,10 @@ static void print_taints(const struct samples *s)
 	printf("Tainted samples are in the figures, but not to be trusted: ");
 	json_object_foreach (s->taints, name, times) {
 		printf("%s%s %lld", any ? ", " : "", name, (long long)json_integer_value(times));
+		sum += json_integer_value(times);
 		any = true;
 	}
-	puts(".");
+	puts(sum > (json_int_t)s->tainted ? "; a sample may have more than one." : ".");
 }
 
 /* The first few, each with how often. */
@@ -323,7 +350,7 @@ void history_print(struct history *h, history_describe describe, void *userdata)
 	if (json_object_size(h->jobs) > 0) {
 		if (any)
 			puts("");
-		events_print_jobs(h->jobs);
+		events_print_jobs(h->jobs, h->written);
 		any = true;
 	}
 	if (json_array_size(h->others) > 0) {

@@ -11,8 +11,8 @@
 
 struct history;
 
-/* All metrics, or the main ones only. NULL without memory. */
-struct history *history_new(bool all_metrics);
+/* All metrics, or the main ones only; a line for each job, or for all together. NULL without memory. */
+struct history *history_new(bool all_metrics, bool by_job);
 struct history *history_free(struct history *h);
 DEFINE_CLEANUP(struct history *, history_free);
 
@@ -27,3 +27,9 @@ typedef json_t *(*history_describe)(const char *id, void *userdata);
 /* After the last record: a table for each benchmark as it was configured, and what to know about
  * them; then the jobs; then the other kinds. */
 void history_print(struct history *h, history_describe describe, void *userdata);
+
+/* Whether a daemon writes the store, so that a job without an end is running; before printing. */
+void history_set_written(struct history *h, bool written);
+
+/* Whether it has jobs to print. */
+bool history_has_jobs(const struct history *h);

@@ -269,6 +269,12 @@ static void print_unkept(const json_t *root)
 	if (unkept > 0)
 		printf("Not kept: %lld of %lld samples, because %s.\n", (long long)unkept,
 		       (long long)(kept + unkept), *why ? why : "of a reason that nobody told");
+	if (integer_of(store, "gone") > 0)
+		printf("No longer kept: %lld of the %lld samples that there were; the figures are "
+		       "of the others.\n",
+		       (long long)integer_of(store, "gone"), (long long)kept);
+	if (kept > 0 && has_ended(root))
+		printf("Kept as job %lld.\n", (long long)integer_of(root, "job"));
 }
 
 /* Other than a usual task has it. */

@@ -13,13 +13,14 @@
 #define REASONS_MAX   32 /* sentences may hold numbers, so that there may be any number of them */
 #define OTHER_REASONS "other reasons"
 
-struct samples *samples_new(bool all_metrics)
+struct samples *samples_new(bool all_metrics, bool by_job)
 {
 	struct samples *s = calloc(1, sizeof(*s));
 
 	if (!s)
 		return NULL;
 	s->all_metrics = all_metrics;
+	s->by_job = by_job;
 	s->taints = json_object();
 	s->failures = json_object();
 	s->missing = json_object();
@@ -165,12 +166,14 @@ static struct section *get_section(struct samples *s, const json_t *record)
 	return found;
 }
 
-static struct group *get_group(struct section *section, const char *class_id, size_t fingerprint)
+static struct group *get_group(struct section *section, const char *class_id, size_t fingerprint,
+			       uint64_t job, unsigned int arm)
 {
 	struct group *larger;
 
 	for (size_t i = 0; i < section->n_groups; i++)
 		if (section->groups[i].fingerprint == fingerprint &&
+		    section->groups[i].job == job && section->groups[i].arm == arm &&
 		    strcmp(section->groups[i].class_id, class_id) == 0)
 			return &section->groups[i];
 	larger = reallocarray(section->groups, section->n_groups + 1, sizeof(*larger));
@@ -178,7 +181,9 @@ static struct group *get_group(struct section *section, const char *class_id, si
 		return NULL;
 	section->groups = larger;
 	larger += section->n_groups;
-	*larger = (struct group){ .class_id = strdup(class_id), .fingerprint = fingerprint };
+	*larger = (struct group){
+		.class_id = strdup(class_id), .fingerprint = fingerprint, .job = job, .arm = arm
+	};
 	if (!larger->class_id)
 		return NULL;
 	section->n_groups++;
@@ -307,7 +312,9 @@ int samples_add(struct samples *s, const json_t *record)
 
 	if (fingerprint < 0 || !section)
 		return -ENOMEM;
-	g = get_group(section, text_of(record, "class"), (size_t)fingerprint);
+	g = get_group(section, text_of(record, "class"), (size_t)fingerprint,
+		      s->by_job && job > 0 ? (uint64_t)job : 0,
+		      (unsigned int)json_integer_value(json_object_get(record, "arm")));
 	if (!g || add_pair(g, record) < 0 || add_metrics(s, g, record) < 0)
 		return -ENOMEM;
 	if (job > 0 && (s->n_jobs == 0 || s->jobs[s->n_jobs - 1] != (uint64_t)job) &&
@@ -364,7 +371,11 @@ static int compare_groups(const void *a, const void *b)
 		return rank_x < rank_y ? -1 : 1;
 	if (named != 0)
 		return named;
-	return x->fingerprint < y->fingerprint ? -1 : x->fingerprint > y->fingerprint;
+	if (x->fingerprint != y->fingerprint)
+		return x->fingerprint < y->fingerprint ? -1 : 1;
+	if (x->job != y->job)
+		return x->job < y->job ? -1 : 1;
+	return x->arm < y->arm ? -1 : x->arm > y->arm;
 }
 
 void samples_finish(struct samples *s)

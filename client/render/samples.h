@@ -4,7 +4,7 @@
  *
  *   section: one benchmark with one version and one hash of parameters. Figures of two of them are
  *            never put together.
- *   group:   in it, one class of pairs on one fingerprint
+ *   group:   in it, one class of pairs on one fingerprint, of one arm, and where asked of one job
  *   line:    in it, one metric in one unit
  */
 #pragma once
@@ -24,6 +24,8 @@ struct line {
 struct group {
 	char *class_id;
 	size_t fingerprint; /* index of struct samples.fingerprints */
+	uint64_t job;       /* 0 where jobs are not told apart */
+	unsigned int arm;   /* of an experiment */
 	uint64_t *pairs;    /* of good samples; samples_finish() leaves each once */
 	size_t n_pairs, room;
 	size_t n_samples, tainted, failed; /* all of them, and those of them */
@@ -42,7 +44,7 @@ struct section {
 };
 
 struct samples {
-	bool all_metrics;
+	bool all_metrics, by_job;
 	struct section *sections;
 	size_t n_sections;
 	struct {
@@ -58,7 +60,7 @@ struct samples {
 };
 
 /* All metrics, or the main ones only. NULL without memory. */
-struct samples *samples_new(bool all_metrics);
+struct samples *samples_new(bool all_metrics, bool by_job);
 struct samples *samples_free(struct samples *s);
 DEFINE_CLEANUP(struct samples *, samples_free);
 

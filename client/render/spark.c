@@ -12,7 +12,8 @@
 #include "stats/robust.h"
 #include "util/macro.h"
 
-#define MIDDLE 3
+#define MIDDLE  3
+#define NO_NEWS 0.005
 
 static const char *const blocks[] = { "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
 static const char *const digits[] = { "1", "2", "3", "4", "5", "6", "7", "8" };
@@ -38,7 +39,7 @@ const char *spark(char buffer[SPARK_MAX], const double *values, size_t n)
 	char *end = buffer;
 
 	*buffer = '\0';
-	if (!scratch)
+	if (!scratch || n < SPARK_VALUES_MIN)
 		return buffer;
 	find_medians(medians, n_buckets, scratch, values, n);
 	for (size_t i = 0; i < n_buckets; i++) {
@@ -47,7 +48,10 @@ const char *spark(char buffer[SPARK_MAX], const double *values, size_t n)
 	}
 	for (size_t i = 0; i < n_buckets; i++) {
 		double range = greatest - least;
-		long height = range > 0 ? lround((medians[i] - least) / range * 7) : MIDDLE;
+		/* Differences that small are no news, and would look like some. */
+		long height = range > NO_NEWS * fabs(greatest)
+				      ? lround((medians[i] - least) / range * 7)
+				      : MIDDLE;
 
 		end = stpcpy(end, heights[height]);
 	}

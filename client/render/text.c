@@ -8,6 +8,36 @@
 #include <time.h>
 
 #include "util/macro.h"
+#include "util/utf8.h"
+
+/* What is quoted in them came from workers, files, or a kernel. */
+static void clean(json_t *value)
+{
+	const char *key;
+	json_t *member;
+	size_t i;
+
+	if (json_is_string(value)) {
+		_cleanup_free_ char *text = strdup(json_string_value(value));
+
+		if (text) {
+			utf8_clean(text);
+			json_string_set(value, text);
+		}
+	}
+	json_array_foreach (value, i, member)
+		clean(member);
+	json_object_foreach (value, key, member)
+		clean(member);
+}
+
+json_t *text_load(const char *text)
+{
+	json_t *root = json_loads(text, 0, NULL);
+
+	clean(root);
+	return root;
+}
 
 const char *text_of(const json_t *object, const char *key)
 {

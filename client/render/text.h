@@ -8,6 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* The daemon's JSON, its texts made fit for a terminal; NULL where it is none. */
+json_t *text_load(const char *text);
+
 /* Member @key of @object as text; "" where it is none. */
 const char *text_of(const json_t *object, const char *key);
 
