@@ -18,6 +18,7 @@
 
 #include "util/clock.h"
 #include "util/lock.h"
+#include "util/log.h"
 
 #define MAGIC      "SLABRING"
 #define SCAN_SLOTS 2048 /* 1 MiB at a time */
@@ -295,7 +296,8 @@ static int take_over(struct ring *r, const struct ring_options *o, int whole, co
 		e = posix_fallocate(r->fd, 0, (off_t)slot_offset(r->slots));
 		if (e != 0) {
 			/* Some of it may have been taken; the disk is full enough. */
-			(void)ftruncate(r->fd, st.st_size);
+			if (ftruncate(r->fd, st.st_size) < 0)
+				log_warning("%s: what was taken of it cannot be given back", name);
 			return fail_store(f, e, "make room for", name);
 		}
 		report->mended = true;
