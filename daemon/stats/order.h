@@ -55,18 +55,17 @@ enum order_verdict {
 
 /* Two classes @i and @j, as asked. */
 struct order_pair {
-	uint64_t first_dearer, second_dearer,
-		ties;                /* super-blocks; one that lacks a class is in none */
-	double ln_e;                 /* the pair's evidence: half the larger of its two processes */
-	enum order_relation leaning; /* where it points, whether enough or not */
+	uint64_t first_dearer, second_dearer; /* super-blocks in which it was */
+	uint64_t ties;                        /* one that lacks a class is in none of the three */
+	double ln_e;                          /* half the larger of the two processes */
+	enum order_relation leaning;          /* where it points, whether enough or not */
 	bool of_pairs; /* one of them has few pairs of CPUs: speak of pairs, not classes */
 };
 
 struct order_summary {
 	size_t nothing_expected, undecided, agree, inverted; /* pairs of classes */
-	size_t nearer,
-		dearer_than; /* the inversion with most evidence, where there is one: classes */
-	bool of_pairs;       /* of that inversion */
+	size_t nearer, dearer_than; /* classes: the inversion with most evidence, if there is one */
+	bool of_pairs;              /* of that inversion */
 };
 
 /*
