@@ -7,6 +7,7 @@
 #include <float.h>
 
 #include "stats/betting-internal.h"
+#include "stats/hodges-lehmann.h"
 #include "stats/robust.h"
 
 #define RESOLUTION 0x1p-16 /* of the spread of the middle half of d */
@@ -96,49 +97,14 @@ static double cut(const struct search *s, double at, double stop)
 	return at;
 }
 
-/* How many of the (d_i + d_j) / 2, i <= j, are not above @x; two fingers on the sorted values. */
-static double means_up_to(const double *sorted, size_t n, double x)
-{
-	size_t j = n;
-	double count = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		while (j > 0 && sorted[i] / 2 + sorted[j - 1] / 2 > x)
-			j--;
-		if (j <= i)
-			break;
-		count += (double)(j - i);
-	}
-	return count;
-}
-
-/* The least x with @count of those means not above it, to 2^-100 of the range of d. */
-static double mean_at(const double *sorted, size_t n, double count)
-{
-	double below = sorted[0], x = sorted[n - 1];
-
-	if (means_up_to(sorted, n, below) >= count)
-		return below;
-	for (int i = 0; i < 100; i++) {
-		double middle = below / 2 + x / 2;
-
-		if (middle <= below || middle >= x)
-			break;
-		if (means_up_to(sorted, n, middle) >= count)
-			x = middle;
-		else
-			below = middle;
-	}
-	return x;
-}
-
 static double point_of_sorted(const double *sorted, size_t n)
 {
-	double means = (double)n * ((double)n + 1) / 2, half = floor(means / 2);
+	double point = 0;
 
-	if (half * 2 < means)
-		return mean_at(sorted, n, half + 1);
-	return mean_at(sorted, n, half) / 2 + mean_at(sorted, n, half + 1) / 2;
+	/* Finite numbers beyond what it takes (1e300) are nobody's effects. */
+	if (hodges_lehmann_one(sorted, n, &point) < 0)
+		return sorted[n / 2];
+	return point;
 }
 
 static void copy_sorted(const double *d, size_t n, double *sorted)

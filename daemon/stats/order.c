@@ -9,44 +9,14 @@
 #include <errno.h>
 #include <math.h>
 
-/* Logarithms of what a bet wins and loses: of 1 + c and 1 - c, c = 2p - 1 > 0 at the nodes of the rule. */
-struct bets {
-	double win[ORDER_BETS], lose[ORDER_BETS];
-};
-
-static void bets_init(struct bets *b)
-{
-	for (size_t i = 0; i < ORDER_BETS; i++) {
-		double c = cos(M_PI * (2 * (double)i + 1) / (4 * ORDER_BETS));
-
-		b->win[i] = log1p(c);
-		b->lose[i] = log1p(-c);
-	}
-}
-
-/*
- * ln of the mean over bets after @wins and @losses. To be replaced by stats/betting.h where that has a
- * one-sided sign bet.
- */
-static double ln_wealth(const struct bets *b, uint64_t wins, uint64_t losses)
-{
-	double wealth[ORDER_BETS], top = -INFINITY, sum = 0;
-
-	for (size_t i = 0; i < ORDER_BETS; i++) {
-		wealth[i] = (double)wins * b->win[i] + (double)losses * b->lose[i];
-		top = fmax(top, wealth[i]);
-	}
-	for (size_t i = 0; i < ORDER_BETS; i++)
-		sum += exp(wealth[i] - top);
-	return top + log(sum / ORDER_BETS);
-}
+#include "stats/betting.h"
 
 /* Half of the larger of the two processes: that of the sign seen more often. */
-static double ln_evidence(const struct bets *b, const uint32_t dearer[2])
+static double ln_evidence(const uint32_t dearer[2])
 {
 	uint32_t more = dearer[dearer[1] > dearer[0]], less = dearer[dearer[1] <= dearer[0]];
 
-	return ln_wealth(b, more, less) - M_LN2;
+	return betting_sign_log_e(more, less, BETTING_UP) - M_LN2;
 }
 
 /* The place of (@low, @high), @low < @high, among pairs in the order 0-1, 0-2, 1-2, 0-3, ... */
@@ -92,14 +62,12 @@ void order_pair(const struct order *o, size_t i, size_t j, struct order_pair *re
 {
 	size_t at = i < j ? place(i, j) : place(j, i);
 	const uint32_t *dearer = o->dearer[at];
-	struct bets bets;
 
-	bets_init(&bets);
 	*ret = (struct order_pair){
 		.first_dearer = dearer[i > j],
 		.second_dearer = dearer[i < j],
 		.ties = o->ties[at],
-		.ln_e = ln_evidence(&bets, dearer),
+		.ln_e = ln_evidence(dearer),
 		.of_pairs = o->few[i] || o->few[j],
 	};
 	if (ret->first_dearer != ret->second_dearer)
@@ -111,13 +79,11 @@ double order_bar(const struct order *o, double alpha, size_t others)
 {
 	size_t n = order_hypotheses(o), k = n, enough;
 	double evidence[ORDER_PAIRS_MAX], bar;
-	struct bets bets;
 
 	if (n == 0)
 		return INFINITY;
-	bets_init(&bets);
 	for (size_t i = 0; i < n; i++)
-		evidence[i] = ln_evidence(&bets, o->dearer[i]);
+		evidence[i] = ln_evidence(o->dearer[i]);
 	/* Downwards to the largest k that holds: a bar that is met by fewer than k cannot be that of any
 	 * number between. */
 	for (;;) {
@@ -194,16 +160,14 @@ void order_summarize(const struct order *o, const double *rank, double bar,
 uint64_t order_needed(uint64_t n, double bar)
 {
 	uint64_t low = n / 2, high = n;
-	struct bets bets;
 
-	bets_init(&bets);
-	if (n == 0 || ln_wealth(&bets, n, 0) - M_LN2 < bar)
+	if (n == 0 || betting_sign_log_e(n, 0, BETTING_UP) - M_LN2 < bar)
 		return 0;
 	/* More signs of one kind are more evidence: halve between too few (low) and enough (high). */
 	while (high - low > 1) {
 		uint64_t middle = low + (high - low) / 2;
 
-		if (ln_wealth(&bets, middle, n - middle) - M_LN2 >= bar)
+		if (betting_sign_log_e(middle, n - middle, BETTING_UP) - M_LN2 >= bar)
 			high = middle;
 		else
 			low = middle;

@@ -11,8 +11,7 @@
  *
  * Each pair of classes has one process for either direction. It bets that the share p of super-blocks in
  * which that class is dearer is above 1/2, mixed over p by the upper half of the arcsine law (Krichevsky,
- * Trofimov 1981), which a Gauss-Chebyshev rule of ORDER_BETS points replaces: a mean of finitely many
- * bets, so exact in its own right. It stays an e-process wherever p <= 1/2 in every super-block, so a
+ * Trofimov 1981): the one-sided sign process of stats/betting.h. It stays an e-process wherever p <= 1/2 in every super-block, so a
  * direction claimed in error is counted, not only a difference. The two share one hypothesis:
  * the evidence of a pair is half the larger one.
  *
@@ -29,7 +28,6 @@
 
 #define ORDER_CLASSES_MAX 64
 #define ORDER_PAIRS_MAX   (ORDER_CLASSES_MAX * (ORDER_CLASSES_MAX - 1) / 2)
-#define ORDER_BETS        32 /* the smallest says 51.2 % to 48.8 %: a lesser bias is not found */
 
 /* 24 KiB; its parts are for order.c. */
 struct order {

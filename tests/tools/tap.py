@@ -211,6 +211,18 @@ def wait_for(condition, what):
         time.sleep(0.01)
 
 
+def own_mounts():
+    """The beginning of a command that runs with mounts of its own."""
+    user = [] if os.geteuid() == 0 else ["--map-root-user"]
+    # In a chroot the root is no mount whose propagation could be changed.
+    for more in ([], ["--propagation", "unchanged"]):
+        command = ["unshare", "--mount", *user, *more]
+        done = subprocess.run([*command, "true"], capture_output=True, text=True)
+        if done.returncode == 0:
+            return command
+    raise Skip("this machine has no mount namespaces: " + done.stderr.strip())
+
+
 def children(pid):
     """The processes whose parent is @pid."""
     found = []
