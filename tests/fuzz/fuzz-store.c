@@ -53,7 +53,7 @@ static int look(const struct record *record, void *userdata)
 /* All that a client can ask of it. */
 static void ask(const struct ring *ring, const struct side *side)
 {
-	struct store_view view = { ring, side };
+	struct store_view view = { .ring = ring, .side = side };
 	_cleanup_(recall_freep) struct recall *recall = NULL;
 	struct query_filter all = query_any();
 	struct query_counts counts;
