@@ -6,12 +6,16 @@
 
 #include <fcntl.h>
 #include <pwd.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
 #include "util/kernfs.h"
+
+#define ORPHAN_TRIES     25
+#define ORPHAN_WAIT_USEC 10000
 
 /* The pid in /proc/locks that holds a FLOCK on this file; 0 if it is not told (another pid
  * namespace), or where /proc cannot be read. */
@@ -51,7 +55,8 @@ void lock_holder(int fd, char *text, size_t size)
 	*text = '\0';
 	if (kernfs_new(NULL, &k, NULL) == 0)
 		pid = find_holder(k, fd);
-	if (pid <= 0)
+	/* One that has ended is told for as long as a child of it has the file. */
+	if (pid <= 0 || (kill(pid, 0) < 0 && errno == ESRCH))
 		return;
 	if (kernfs_read_trimmed(k, KERNFS_PATH(KERNFS_PROC "/%d/comm", pid), &comm, NULL) < 0) {
 		(void)snprintf(text, size, "process %d", pid);
@@ -74,10 +79,23 @@ static int fail_held(int fd, const char *doing, struct fail *f)
 
 int lock_fd(int fd, const char *doing, struct fail *f)
 {
-	if (flock(fd, LOCK_EX | LOCK_NB) == 0)
-		return 0;
-	return errno == EWOULDBLOCK ? fail_held(fd, doing, f)
-				    : fail_errno(f, errno, "cannot lock a file that is open");
+	char holder[256] = "";
+	int error = 0;
+
+	/* A process that was killed may have had a child that had not come to its exec yet, and has the lock
+	 * for a moment more; then no living holder is told. */
+	for (int tries = 0; tries < ORPHAN_TRIES; tries++) {
+		if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+			return 0;
+		error = errno;
+		if (error == EWOULDBLOCK)
+			lock_holder(fd, holder, sizeof(holder));
+		if (error != EWOULDBLOCK || *holder != '\0')
+			break;
+		(void)usleep(ORPHAN_WAIT_USEC);
+	}
+	return error == EWOULDBLOCK ? fail_held(fd, doing, f)
+				    : fail_errno(f, error, "cannot lock a file that is open");
 }
 
 int lock_take(const char *path, const char *doing, int *ret_fd, struct fail *f)
