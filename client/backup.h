@@ -19,7 +19,7 @@ struct backup_member {
  * terminal gets none, and the compression that its suffix asks for can be had. */
 int backup_check(const char *file, struct fail *f);
 
-/* Makes it, its members owned by us where @own, and else by the service's account; after a failure, or a signal that ends us, there is no @file. The size of the archive to
- * *@ret_bytes. */
+/* Makes it, its members owned by us where @own, and else by the service's account; after a failure, or
+ * a signal that ends us, there is no @file. The size of the archive to *@ret_bytes. */
 int backup_write(const char *file, const struct backup_member *members, size_t n, bool own,
 		 uint64_t *ret_bytes, struct fail *f);

@@ -58,7 +58,7 @@ int client_read_path(sd_bus_message *reply, char **ret, struct fail *f);
 /* From a D-Bus error to ours, with its sentence. Returns the negative errno. */
 int client_fail(struct client *c, int r, const sd_bus_error *error, struct fail *f);
 
-/* How to call this program again for the same daemon: "schedlabctl --user". */
+/* How to call this program again for the same daemon and store: "schedlabctl --user". */
 const char *client_command(const struct client *c);
 
 /* For verbs: with --json prints @text as it is (short) or indented (pretty) and returns true. */

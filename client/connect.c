@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 
 #include "client.h"
+#include "command.h"
 #include "util/program.h"
 #include "version.h"
 
@@ -158,15 +159,26 @@ static int fail_ended(struct client *c, struct fail *f)
 
 const char *client_command(const struct client *c)
 {
-	static char command[256];
+	static char *command;
+	const char *option = "", *value = NULL;
+	_cleanup_free_ char *word = NULL;
 
-	(void)snprintf(command, sizeof(command), "schedlabctl%s%.200s",
-		       c->where == CLIENT_BUS_USER         ? " --user"
-		       : c->where == CLIENT_BUS_STANDALONE ? " --standalone"
-		       : c->where == CLIENT_BUS_HOST       ? " -H "
-							   : "",
-		       c->where == CLIENT_BUS_HOST ? c->host : "");
-	return command;
+	if (command)
+		return command;
+	if (c->where == CLIENT_BUS_USER)
+		option = " --user";
+	if (c->where == CLIENT_BUS_HOST) {
+		option = " -H ";
+		value = c->host;
+	}
+	if (c->where == CLIENT_BUS_STANDALONE) {
+		option = c->state_dir ? " --standalone --state-dir " : " --standalone";
+		value = c->state_dir;
+	}
+	word = value ? command_quote(value) : NULL;
+	if (asprintf(&command, "schedlabctl%s%s", option, word ? word : "") < 0)
+		command = NULL;
+	return command ? command : "schedlabctl";
 }
 
 static bool is_missing_service(const sd_bus_error *error)
@@ -205,7 +217,9 @@ int client_fail(struct client *c, int r, const sd_bus_error *error, struct fail 
 				error->message,
 				c->where == CLIENT_BUS_USER ? "schedlabd --user"
 							    : "systemctl start schedlabd");
-	if (sd_bus_error_has_name(error, SD_BUS_ERROR_NO_REPLY) && r != -ETIMEDOUT)
+	/* The broker says so; where time ran out, the name is the same and sd-bus says that. */
+	if (sd_bus_error_has_name(error, SD_BUS_ERROR_NO_REPLY) && error->message &&
+	    !strstr(error->message, "timed out"))
 		return fail_set(f, SCHEDLAB_ERROR_FAILED,
 				"the daemon has gone before it could answer (%s)", error->message);
 	if (sd_bus_error_has_name(error, SD_BUS_ERROR_ACCESS_DENIED))

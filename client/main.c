@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "client.h"
+#include "command.h"
 #include "render/pager.h"
 #include "util/program.h"
 #include "util/suggest.h"
@@ -104,6 +105,20 @@ static void print_verb_help(const struct verb *verb)
 	print_global_options();
 }
 
+static bool is_verb(const char *name)
+{
+	for (size_t i = 0; i < ELEMENTSOF(verbs); i++)
+		if (strcmp(verbs[i]->name, name) == 0)
+			return true;
+	return false;
+}
+
+static int fail_json(struct fail *f)
+{
+	return fail_set(f, SCHEDLAB_ERROR_INVALID_ARGUMENT,
+			"--json wants pretty, short or off; -j needs none");
+}
+
 static int set_json(struct client *c, const char *mode, struct fail *f)
 {
 	static const char *const modes[] = { "off", "short", "pretty" };
@@ -115,6 +130,9 @@ static int set_json(struct client *c, const char *mode, struct fail *f)
 			return 0;
 		}
 	}
+	/* Then it stands where the value should. */
+	if (*mode == '-' || is_verb(mode))
+		return fail_json(f);
 	hint = suggest_sentence(mode, modes, ELEMENTSOF(modes));
 	return fail_set(f, SCHEDLAB_ERROR_INVALID_ARGUMENT, "--json: '%.40s' is no mode%s", mode,
 			hint ? hint : "");
@@ -195,6 +213,8 @@ static int fail_option(const struct option *options, char *argv[], int option, s
 	size_t n = 0, n_like = 0;
 	const char *near;
 
+	if (option == ':' && optopt == OPTION_JSON)
+		return fail_json(f);
 	if (option == ':')
 		return fail_set(f, SCHEDLAB_ERROR_INVALID_ARGUMENT, "option '%.60s' wants a value",
 				typed);
@@ -360,19 +380,12 @@ static const char *advice_for(const struct fail *f)
 	}
 }
 
-/* Commands in it are given for the daemon that was asked; those that are so already stay. */
+/* Commands in it are given for the daemon that was asked. */
 static void print_sentence(const struct client *c, const char *sentence)
 {
-	static const char command[] = "'schedlabctl ";
-	const char *at;
+	_cleanup_free_ char *ours = command_in_sentence(sentence, client_command(c));
 
-	for (; (at = strstr(sentence, command)); sentence = at + strlen(command)) {
-		bool is_ours = at[strlen(command)] == '-';
-
-		(void)fprintf(stderr, "%.*s'%s ", (int)(at - sentence), sentence,
-			      is_ours ? "schedlabctl" : client_command(c));
-	}
-	(void)fprintf(stderr, "%s\n", sentence);
+	(void)fprintf(stderr, "%s\n", ours ? ours : sentence);
 }
 
 int main(int argc, char *argv[])

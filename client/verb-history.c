@@ -233,7 +233,7 @@ static int check_once(int option, struct fail *f)
 	if (option == OPTION_CLASS || option == OPTION_PAIR || option == OPTION_KIND)
 		return 0;
 	for (size_t i = 0; arg.given >> option & 1 && options[i].name; i++)
-		if (options[i].val == option)
+		if (options[i].val == option && options[i].has_arg == required_argument)
 			return fail_set(f, SCHEDLAB_ERROR_INVALID_ARGUMENT, "--%s is given twice",
 					options[i].name);
 	arg.given |= 1U << option;
@@ -461,7 +461,7 @@ static int say_nothing_fits(struct client *c, struct fail *f)
 {
 	_cleanup_free_ char *text = NULL;
 	_cleanup_(json_decrefp) json_t *store = NULL;
-	json_int_t n;
+	json_int_t n, whole;
 	int r = client_get_json(c, SCHEDLAB_PATH, SCHEDLAB_INTERFACE_MANAGER, "CheckStore", &text,
 				f);
 
@@ -469,12 +469,14 @@ static int say_nothing_fits(struct client *c, struct fail *f)
 		return r;
 	store = text_load(text);
 	n = json_integer_value(json_object_get(json_object_get(store, "kinds"), KIND));
-	if (n == 0) {
+	whole = json_integer_value(json_object_get(store, "whole"));
+	if (whole == 0) {
 		puts("nothing kept fits: nothing has been kept yet");
 		return 0;
 	}
-	printf("nothing kept fits; kept are %lld samples, and all records are from %s to %s\n",
-	       (long long)n, TEXT_TIME(json_integer_value(json_object_get(store, "oldest_usec"))),
+	printf("nothing kept fits; kept %s %lld sample%s, and all records are from %s to %s\n",
+	       n == 1 ? "is" : "are", (long long)n, n == 1 ? "" : "s",
+	       TEXT_TIME(json_integer_value(json_object_get(store, "oldest_usec"))),
 	       TEXT_TIME(json_integer_value(json_object_get(store, "newest_usec"))));
 	if (arg.kernel && !strpbrk(arg.kernel, "*?["))
 		puts("--kernel wants a whole release, or a pattern like '6.1*'");
@@ -533,14 +535,18 @@ const struct verb verb_history = {
 	.help = "A table for each benchmark as it was configured; in it a line for each class, "
 		"machine\n(fingerprint) and metric: the median of all samples that fit, and how "
 		"they went over time.\n"
-		"Times: -7d, -1h30min, now, today, yesterday, 14:05, 2026-11-30, "
-		"'2026-11-30 14:05:07',\n@1764500000 (seconds since 1970).\n\n"
+		"Times: -7d, -1h30min, '-2 days' (ms, s, min, h, d, w; a plain number is "
+		"seconds), now,\n"
+		"yesterday, today, tomorrow, 'today 8:15', 14:05, 2026-11-30, '2026-11-30 "
+		"14:05:07' (with UTC\n"
+		"or Z behind it in UTC, else in this time zone), @1764500000 (seconds since "
+		"1970).\n\n"
 		"  --since TIME          not before this\n"
 		"  --until TIME          before this\n"
 		"  --kind K[,K...]       sample, verdict, noise-floor, change, job; without it: "
 		"samples,\n                        with --json every kind\n"
 		"  --benchmark SPEC      switch, or configured exactly so: switch:mode=futex\n"
-		"  --class C[,C...]      pairs of these classes\n"
+		"  --class C[,C...]      pairs of these classes; may be repeated\n"
 		"  --pair A-B            this pair of CPUs, waker and wakee; may be repeated\n"
 		"  --job N               of this job; alone, it shows the job as 'jobs show' does\n"
 		"  --experiment N        of this experiment\n"
@@ -548,6 +554,8 @@ const struct verb verb_history = {
 		"  --fingerprint HEX     on a machine with this fingerprint\n"
 		"  --kernel RELEASE      on this kernel: 6.1.0-28-amd64, or a pattern: '6.12*'\n"
 		"  --parameters HEX      with this hash of a benchmark's parameters\n"
+		"  --by job              a line for each job instead of all together (class, the "
+		"default)\n"
 		"  --all-metrics         not only the main metrics\n"
 		"  --csv                 a line for each sample and metric\n",
 	.options = options,

@@ -5,7 +5,6 @@
 #include <schedlab/names.h>
 #include <schedlab/units.h>
 #include <string.h>
-#include <time.h>
 
 #include "client.h"
 #include "render/result.h"
@@ -49,24 +48,6 @@ static int get_job(struct client *c, const char *id, char **ret, struct fail *f)
 	return client_read_path(reply, ret, f);
 }
 
-/* The time of day; with the date where that is another one. */
-static void format_added(char *buffer, size_t size, const json_t *job)
-{
-	time_t added = (time_t)(json_integer_value(json_object_get(job, "added_usec")) /
-				(json_int_t)USEC_PER_SEC);
-	time_t now = time(NULL);
-	struct tm then, today;
-
-	*buffer = '\0';
-	if (!localtime_r(&added, &then) || !localtime_r(&now, &today))
-		return;
-	(void)strftime(buffer, size,
-		       then.tm_yday == today.tm_yday && then.tm_year == today.tm_year
-			       ? "%H:%M:%S"
-			       : "%Y-%m-%d %H:%M",
-		       &then);
-}
-
 /* What it does, or how many come before it. */
 static void format_step(char *buffer, size_t size, const json_t *job)
 {
@@ -97,23 +78,24 @@ static void print_jobs(const json_t *jobs)
 	json_array_foreach (jobs, i, job) {
 		uint64_t left =
 			(uint64_t)json_integer_value(json_object_get(job, "remaining_usec"));
-		char id[24], added[32], what[256], progress[16], step[160];
+		char id[24], added[TEXT_TIME_MAX], what[256], progress[16], step[160];
 		const char *why = text_of(job, "why");
-		const char *cells[] = { id,
-					added,
-					what,
-					text_of(job, "state"),
-					progress,
-					left ? FORMAT_TIME((left + USEC_PER_SEC - 1) /
-							   USEC_PER_SEC * NSEC_PER_SEC)
-					     : "-",
-					*why ? why : step };
+		const char *cells[] = {
+			id,
+			text_moment(added, json_integer_value(json_object_get(job, "added_usec")),
+				    text_now()),
+			what,
+			text_of(job, "state"),
+			progress,
+			left ? FORMAT_TIME((left + USEC_PER_SEC - 1) / USEC_PER_SEC * NSEC_PER_SEC)
+			     : "-",
+			*why ? why : step
+		};
 
 		(void)snprintf(id, sizeof(id), "%lld",
 			       (long long)json_integer_value(json_object_get(job, "job")));
 		(void)snprintf(what, sizeof(what), "%s %s", text_of(job, "kind"),
 			       text_of(job, "title"));
-		format_added(added, sizeof(added), job);
 		format_step(step, sizeof(step), job);
 		(void)snprintf(progress, sizeof(progress), "%.0f %%",
 			       json_number_value(json_object_get(job, "progress")) * 100);

@@ -11,6 +11,7 @@
 
 #include "backup.h"
 #include "client.h"
+#include "command.h"
 #include "render/table.h"
 #include "render/text.h"
 #include "util/parse.h"
@@ -61,6 +62,16 @@ static int get_check(struct client *c, json_t **ret, struct fail *f)
 			       "no JSON");
 }
 
+/* For people; @one: there is one of them. */
+static const char *name_kind(const char *kind, bool one)
+{
+	if (strcmp(kind, "sample") == 0)
+		return one ? "sample" : "samples";
+	if (strcmp(kind, "job") == 0)
+		return one ? "begin or end of a job" : "begins and ends of jobs";
+	return kind;
+}
+
 /* "1234 of at most 131072"; of a store without a file: none. */
 static void print_counts(const json_t *store)
 {
@@ -75,9 +86,7 @@ static void print_counts(const json_t *store)
 	       (long long)integer_of(store, "slots"));
 	json_object_foreach (kinds, kind, n) {
 		printf("%s%lld %s", before, (long long)json_integer_value(n),
-		       strcmp(kind, "job") == 0      ? "begins and ends of jobs"
-		       : strcmp(kind, "sample") == 0 ? "samples"
-						     : kind);
+		       name_kind(kind, json_integer_value(n) == 1));
 		before = ", ";
 	}
 	printf("\n  torn          %lld%s\n", (long long)integer_of(store, "torn"),
@@ -113,13 +122,26 @@ static void print_files(const json_t *store)
 		puts("  side file     missing or unreadable: options, names of metrics and kernels "
 		     "of what is kept are not known");
 	if (json_is_integer(json_object_get(store, "superblocks")) &&
-	    integer_of(store, "superblocks") < 2)
+	    integer_of(store, "superblocks") == 1)
 		puts("  superblock    one of two is damaged; the next daemon that writes mends it");
 	if (*text_of(store, "writer"))
 		printf("  written by    %s\n", text_of(store, "writer"));
 	json_array_foreach (json_object_get(store, "set_aside"), i, file)
 		printf("  set aside     %s, %s: it could not be used, and nothing reads it\n",
 		       text_of(file, "name"), FORMAT_BYTES((double)integer_of(file, "bytes")));
+}
+
+/* Nothing that is kept was damaged, and more can be kept. */
+static bool is_well(const json_t *store)
+{
+	const json_t *side = json_object_get(store, "side");
+	const json_t *superblocks = json_object_get(store, "superblocks");
+
+	return integer_of(store, "torn") == 0 && integer_of(side, "torn") == 0 &&
+	       (json_is_object(side) || integer_of(store, "whole") == 0) &&
+	       (!json_is_integer(superblocks) || json_integer_value(superblocks) == 2) &&
+	       json_array_size(json_object_get(store, "set_aside")) == 0 &&
+	       *text_of(store, "why") == '\0';
 }
 
 static int check(struct client *c, const char *argument, struct fail *f)
@@ -142,44 +164,30 @@ static int check(struct client *c, const char *argument, struct fail *f)
 	print_files(store);
 	if (*text_of(store, "why"))
 		printf("In trouble: %s\n", text_of(store, "why"));
+	else if (is_well(store) && json_is_integer(json_object_get(store, "slots")))
+		puts("All is well.");
 	return 0;
 }
 
-/* For a shell. */
-static void print_quoted(FILE *out, const char *text, int length)
-{
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-				    "/._-+,:@%";
-	bool quote = (int)strspn(text, plain) < length;
-
-	if (quote)
-		(void)fputc('\'', out);
-	for (int i = 0; i < length; i++)
-		(void)fprintf(out, text[i] == '\'' ? "'\\''" : "%c", text[i]);
-	if (quote)
-		(void)fputc('\'', out);
-}
-
-/* A daemon of one's own needs no stop, and one that runs would not look at what is put under it at once. */
+/* A daemon of one's own needs no stop; one that runs would not look at what is put under it. */
 static void print_restore(FILE *out, const struct client *c, const char *file,
-			  const char *directory, int length)
+			  const char *directory)
 {
 	bool service = c->where != CLIENT_BUS_STANDALONE;
+	_cleanup_free_ char *from = command_quote_archive(file), *to = command_quote(directory);
 
-	(void)fprintf(out, "To put it back%s: mkdir -p ", service ? ", stop the daemon" : "");
-	print_quoted(out, directory, length);
-	(void)fputs(" && tar -xf ", out);
-	print_quoted(out, file, (int)strlen(file));
-	(void)fputs(" -C ", out);
-	print_quoted(out, directory, length);
-	(void)fprintf(out, "%s\n", service ? "; and start it again" : "");
+	if (from && to)
+		(void)fprintf(out, "To put it back%s: mkdir -p %s && tar -xf %s -C %s%s\n",
+			      service ? ", stop the daemon" : "", to, from, to,
+			      service ? "; and start it again" : "");
 }
 
 /* What there is now, and how to put it back; where the archive itself is the output, beside it. */
 static void print_backup(const struct client *c, const char *file, const json_t *store,
 			 uint64_t bytes, const struct backup_member members[2])
 {
-	const char *path = text_of(store, "path"), *end = strrchr(path, '/');
+	_cleanup_free_ char *directory = strdup(text_of(store, "path"));
+	char *end = directory ? strrchr(directory, '/') : NULL;
 	bool piped = strcmp(file, "-") == 0;
 	FILE *out = piped ? stderr : stdout;
 
@@ -187,7 +195,10 @@ static void print_backup(const struct client *c, const char *file, const json_t 
 		      piped ? "the archive" : file, (long long)integer_of(store, "whole"),
 		      FORMAT_BYTES((double)bytes), FORMAT_BYTES((double)members[0].bytes),
 		      members[0].name, FORMAT_BYTES((double)members[1].bytes), members[1].name);
-	print_restore(out, c, piped ? "FILE" : file, path, end ? (int)(end - path) : 0);
+	if (!end)
+		return;
+	*end = '\0';
+	print_restore(out, c, piped ? "FILE" : file, directory);
 }
 
 static int receive(struct client *c, const char *file, const json_t *store, struct fail *f)
@@ -220,7 +231,7 @@ static int backup(struct client *c, const char *file, struct fail *f)
 	if (c->where == CLIENT_BUS_HOST)
 		return fail_set(f, SCHEDLAB_ERROR_NOT_HERE,
 				"the store of %s cannot be sent over --host, which carries no "
-				"files; there, 'schedlabctl store backup FILE' makes one",
+				"files; there, 'schedlabctl --system store backup FILE' makes one",
 				c->host);
 	r = backup_check(file, f);
 	if (r >= 0)
@@ -351,8 +362,8 @@ const struct verb verb_store = {
 		"  backup FILE           a tar archive of it; .tar.gz, .tar.xz, .tar.zst and the "
 		"like\n                        compress it; - is standard output\n"
 		"  clear --yes           remove all of it\n"
-		"  resize SIZE           1M to 1G; 64M hold 131072 records. The newest that fit "
-		"stay\n",
+		"  resize SIZE [--yes]   1M to 1G; 64M hold 131072 records. The newest that fit "
+		"stay;\n                        --yes where others go\n",
 	.options = options,
 	.set = set,
 	.run = run,

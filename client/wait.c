@@ -287,6 +287,24 @@ static int look(struct job_wait *w, struct fail *f)
 	return 0;
 }
 
+/* What was measured is not lost with the job. */
+static int fail_gone(struct fail *f, const char *path, const char *what)
+{
+	return fail_set(f, SCHEDLAB_ERROR_FAILED,
+			"%s, and job %s with it; what it had measured: 'schedlabctl history "
+			"--job %s'",
+			what, job_path_id(path), job_path_id(path));
+}
+
+/* The connection has ended, and with it a daemon of our own. */
+static int fail_connection(struct job_wait *w, struct fail *f)
+{
+	bool own = w->client->daemon > 0;
+	int r = client_fail(w->client, w->lost, &SD_BUS_ERROR_NULL, f);
+
+	return own ? fail_gone(f, w->path, "the daemon died") : r;
+}
+
 int job_wait_run(struct job_wait *w, const char *path, bool owner, char **ret_state,
 		 char **ret_json, struct fail *f)
 {
@@ -303,15 +321,11 @@ int job_wait_run(struct job_wait *w, const char *path, bool owner, char **ret_st
 		r = sd_event_run(w->event, UINT64_MAX);
 	clear_progress(w);
 	if (w->lost < 0)
-		return client_fail(w->client, w->lost, &SD_BUS_ERROR_NULL, f);
+		return fail_connection(w, f);
 	if (r < 0)
 		return fail_errno(f, r, "cannot wait for job %s", job_path_id(path));
 	if (!w->state && w->gone)
-		return fail_set(
-			f, SCHEDLAB_ERROR_FAILED,
-			"the daemon has gone, and job %s with it; what it had measured shows "
-			"'schedlabctl history --job %s'",
-			job_path_id(path), job_path_id(path));
+		return fail_gone(f, path, "the daemon has gone");
 	if (!w->state)
 		return fail_set(f, owner ? SCHEDLAB_ERROR_CANCELLED : SCHEDLAB_ERROR_FAILED,
 				"nobody waits for job %s any more; it %s", job_path_id(path),
@@ -321,8 +335,9 @@ int job_wait_run(struct job_wait *w, const char *path, bool owner, char **ret_st
 	if (r < 0 && strcmp(w->state, "cancelled") == 0)
 		return fail_set(f, SCHEDLAB_ERROR_CANCELLED,
 				"job %s was cancelled, and its result cannot be had any more: the "
-				"daemon has stopped",
-				job_path_id(path));
+				"daemon has stopped; what it had measured: 'schedlabctl history "
+				"--job %s'",
+				job_path_id(path), job_path_id(path));
 	if (r < 0)
 		return r;
 	*ret_state = TAKE_PTR(w->state);
@@ -338,6 +353,18 @@ static bool was_tried(const json_t *result)
 	       json_integer_value(json_object_get(counts, "failed")) > 0;
 }
 
+/* Beside the output, which is the same when it is shown again. */
+static void say_kept(const struct client *c, const json_t *result)
+{
+	json_int_t job = json_integer_value(json_object_get(result, "job"));
+
+	if (json_integer_value(json_object_get(json_object_get(result, "store"), "kept")) == 0)
+		return;
+	(void)fflush(stdout);
+	(void)fprintf(stderr, "'%s history --job %lld' shows it again\n", client_command(c),
+		      (long long)job);
+}
+
 int job_wait_and_print(struct job_wait *w, const char *path, bool owner, bool all_metrics,
 		       struct fail *f)
 {
@@ -348,8 +375,10 @@ int job_wait_and_print(struct job_wait *w, const char *path, bool owner, bool al
 	if (r < 0 || !state || !text)
 		return r;
 	root = text_load(text);
-	if (!client_print_json(w->client, text) && was_tried(root))
+	if (!client_print_json(w->client, text) && was_tried(root)) {
 		result_print(root, all_metrics);
+		say_kept(w->client, root);
+	}
 	if (strcmp(state, "done") == 0)
 		return 0;
 	return fail_set(

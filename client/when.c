@@ -22,8 +22,21 @@ static const struct {
 	const char *name;
 	double seconds;
 } units[] = {
-	{ "", 1 },     { "ms", 0.001 }, { "s", 1 },     { "sec", 1 },    { "m", 60 },
-	{ "min", 60 }, { "h", 3600 },   { "d", 86400 }, { "w", 604800 },
+	{ "", 1 },         { "ms", 0.001 },    { "s", 1 },          { "sec", 1 },
+	{ "second", 1 },   { "seconds", 1 },   { "m", 60 },         { "min", 60 },
+	{ "minute", 60 },  { "minutes", 60 },  { "h", 3600 },       { "hour", 3600 },
+	{ "hours", 3600 }, { "d", 86400 },     { "day", 86400 },    { "days", 86400 },
+	{ "w", 604800 },   { "week", 604800 }, { "weeks", 604800 },
+};
+
+/* They may stand alone, for the first moment of the day, or before a time of it. */
+static const struct {
+	const char *name;
+	int days;
+} words[] = {
+	{ "yesterday", -1 },
+	{ "today", 0 },
+	{ "tomorrow", 1 },
 };
 
 static const char *skip_blanks(const char *p)
@@ -116,12 +129,13 @@ struct reading {
 	bool has_time, utc;
 };
 
-/* "14:05", "14:05:07", "14:05:07.25". */
+/* "14:05", "2:50", "14:05:07", "14:05:07.25". */
 static bool read_clock(const char **p, struct reading *ret)
 {
 	double seconds = 0;
+	int digits = isdigit((unsigned char)(*p)[0]) && isdigit((unsigned char)(*p)[1]) ? 2 : 1;
 
-	if (!read_digits(p, 2, &ret->tm.tm_hour) || !read_char(p, ':') ||
+	if (!read_digits(p, digits, &ret->tm.tm_hour) || !read_char(p, ':') ||
 	    !read_digits(p, 2, &ret->tm.tm_min))
 		return false;
 	ret->has_time = true;
@@ -133,6 +147,15 @@ static bool read_clock(const char **p, struct reading *ret)
 	ret->tm.tm_sec = (int)seconds;
 	ret->fraction = seconds - floor(seconds);
 	return true;
+}
+
+/* "Z" or " UTC", or nothing. */
+static bool read_zone(const char *p, bool *ret_utc)
+{
+	const char *name = skip_blanks(p);
+
+	*ret_utc = strcasecmp(p, "Z") == 0 || (name > p && strcasecmp(name, "UTC") == 0);
+	return *ret_utc || *p == '\0';
 }
 
 /* "2026-11-30", and perhaps a time behind it. */
@@ -152,10 +175,7 @@ static bool read_date(const char *p, struct reading *ret)
 		p = skip_blanks(p);
 	else
 		return false;
-	if (!read_clock(&p, ret))
-		return false;
-	ret->utc = read_char(&p, 'Z') || read_char(&p, 'z');
-	return *p == '\0';
+	return read_clock(&p, ret) && read_zone(p, &ret->utc);
 }
 
 static bool same_reading(const struct tm *a, const struct tm *b)
@@ -215,11 +235,35 @@ static enum fault find_reading(const struct reading *r, double *ret)
 	return FAULT_NONE;
 }
 
-/* The words, a time of today, a date. */
+/* "yesterday", "tomorrow 8:00"; a clock alone is today's. @r holds today. */
+static bool read_day(const char *p, struct reading *r)
+{
+	for (size_t i = 0; i < ELEMENTSOF(words); i++) {
+		size_t length = strlen(words[i].name);
+
+		if (strncasecmp(p, words[i].name, length) != 0)
+			continue;
+		/* Noon exists, and other days have one too. */
+		r->tm.tm_mday += words[i].days;
+		r->tm.tm_hour = 12;
+		r->tm.tm_isdst = -1;
+		(void)mktime(&r->tm);
+		r->tm.tm_hour = 0;
+		p += length;
+		if (*p == '\0')
+			return true;
+		if (!isspace((unsigned char)*p))
+			return false;
+		p = skip_blanks(p);
+		break;
+	}
+	return read_clock(&p, r) && *p == '\0';
+}
+
+/* A day by its name, a time of today, a date. */
 static enum fault read_calendar(const char *text, time_t now, double *ret)
 {
 	struct reading r = { 0 };
-	const char *p = text;
 	struct tm today;
 
 	if (!localtime_r(&now, &today))
@@ -227,18 +271,7 @@ static enum fault read_calendar(const char *text, time_t now, double *ret)
 	r.tm.tm_year = today.tm_year;
 	r.tm.tm_mon = today.tm_mon;
 	r.tm.tm_mday = today.tm_mday;
-	if (strcasecmp(text, "today") == 0)
-		return find_reading(&r, ret);
-	if (strcasecmp(text, "yesterday") == 0) {
-		/* Noon exists, and the day before has one too. */
-		r.tm.tm_mday--;
-		r.tm.tm_hour = 12;
-		r.tm.tm_isdst = -1;
-		(void)mktime(&r.tm);
-		r.tm.tm_hour = 0;
-		return find_reading(&r, ret);
-	}
-	if (read_clock(&p, &r) && *p == '\0')
+	if (read_day(text, &r))
 		return find_reading(&r, ret);
 	r = (struct reading){ 0 };
 	return read_date(text, &r) ? find_reading(&r, ret) : FAULT_SYNTAX;
@@ -292,8 +325,8 @@ int when_parse(const char *what, const char *text, uint64_t now_usec, uint64_t *
 	default:
 		return fail_set(f, SCHEDLAB_ERROR_INVALID_ARGUMENT,
 				"%s: '%.60s' is not a time; one looks like -7d, -1h 30min, now, "
-				"today, yesterday, 14:05, 2026-11-30, '2026-11-30 14:05:07', "
-				"@1764500000",
+				"today, 'yesterday 14:05', 14:05, 2026-11-30, "
+				"'2026-11-30 14:05:07', '2026-11-30 14:05 UTC', @1764500000",
 				what, text);
 	}
 }

@@ -6,7 +6,6 @@
 
 #include <schedlab/units.h>
 #include <string.h>
-#include <time.h>
 
 #include "render/table.h"
 #include "render/text.h"
@@ -43,17 +42,6 @@ void events_add_job(json_t *jobs, json_t *record)
 	json_object_set(json_object_get(jobs, id), begins ? "begin" : "end", record);
 }
 
-/* To the second: many begin in one minute. */
-static void format_began(char *buffer, size_t size, const json_t *begin)
-{
-	time_t seconds = (time_t)(time_of(begin) / (json_int_t)USEC_PER_SEC);
-	struct tm tm;
-
-	(void)snprintf(buffer, size, "-");
-	if (begin && localtime_r(&seconds, &tm))
-		(void)strftime(buffer, size, "%Y-%m-%d %H:%M:%S", &tm);
-}
-
 /* The end of a lost job was written later, by another daemon. */
 static void format_took(char *buffer, size_t size, const json_t *begin, const json_t *end)
 {
@@ -65,16 +53,29 @@ static void format_took(char *buffer, size_t size, const json_t *begin, const js
 		(void)snprintf(buffer, size, "%s", FORMAT_TIME((uint64_t)usec * NSEC_PER_USEC));
 }
 
-static int add_job(struct libscols_table *table, const char *id, const json_t *job, bool written)
+/* The last one that began. */
+static const json_t *find_last(json_t *jobs)
+{
+	const json_t *last = NULL;
+	const char *id;
+	json_t *job;
+
+	json_object_foreach (jobs, id, job)
+		if (json_object_get(job, "begin"))
+			last = job;
+	return last;
+}
+
+static int add_job(struct libscols_table *table, const char *id, const json_t *job, bool runs)
 {
 	const json_t *begin = json_object_get(job, "begin"), *end = json_object_get(job, "end");
-	const char *state = end ? text_of(end, "state") : written ? "running" : "lost";
+	const char *state = end ? text_of(end, "state") : runs ? "running" : "lost";
 	char began[TEXT_TIME_MAX], took[FORMAT_TIME_MAX], what[NUMBER_MAX], why[NUMBER_MAX];
 
-	format_began(began, sizeof(began), begin);
 	format_took(took, sizeof(took), begin, end);
 	return table_add(table,
-			 (const char *const[]){ id, began, took, *state ? state : "-",
+			 (const char *const[]){ id, text_moment(began, time_of(begin), text_now()),
+						took, *state ? state : "-",
 						cell_of(end ? end : begin, "title", what),
 						cell_of(end, "why", why) },
 			 6);
@@ -87,11 +88,13 @@ void events_print_jobs(json_t *jobs, bool written)
 		{ "STATE", false }, { "WHAT", false },  { "WHY", false },
 	};
 	struct libscols_table *table = table_new(columns, ELEMENTSOF(columns));
+	const json_t *last = find_last(jobs);
 	const char *id;
 	json_t *job;
 
+	/* One measures at a time. */
 	json_object_foreach (jobs, id, job)
-		if (!table || add_job(table, id, job, written) != 0)
+		if (!table || add_job(table, id, job, written && job == last) != 0)
 			break;
 	table_print(table);
 }

@@ -17,14 +17,15 @@
 #include "stats/robust.h"
 #include "util/parse.h"
 
-#define COLUMNS_MAX    15
+#define COLUMNS_MAX    16
 #define WINDOWS_DIFFER 1.5 /* the longest by the shortest */
 #define REASONS_SHOWN  5
 #define EXPLAIN_SPREAD                                                                             \
 	"The spread is that of these samples (1.4826 x the median absolute deviation), not how\n"  \
-	"sure the median is. TREND goes from the oldest to the newest; each mark is the median\n"  \
-	"of as many samples, drawn between the least and the greatest of its line (1 to 8 where\n" \
-	"there are no blocks), and flat where they differ by less than 0.5 %.\n"
+	"sure the median is. TREND goes from the oldest to the newest: each mark is the median\n"  \
+	"of as many samples in a row, from the lowest to the highest of its line (%s).\n"          \
+	"Where they differ by less than 0.5 %% it is flat; of fewer than three samples there is\n" \
+	"none.\n"
 
 struct history {
 	struct samples *samples;
@@ -35,6 +36,7 @@ struct history {
 /* Which columns a section's table has beyond those that all have. */
 struct view {
 	const struct samples *samples;
+	json_int_t now_usec;
 	bool tainted, failed, fingerprint, arm;
 };
 
@@ -130,9 +132,9 @@ static void add_line(struct libscols_table *table, const struct view *view, cons
 		     const char *name, const struct line *line, bool first)
 {
 	char pairs[NUMBER_MAX], tainted[NUMBER_MAX], failed[NUMBER_MAX], texts[6][NUMBER_MAX];
-	char trend[SPARK_MAX], job[NUMBER_MAX], arm[NUMBER_MAX];
+	char trend[SPARK_MAX], job[NUMBER_MAX], began[TEXT_TIME_MAX], arm[NUMBER_MAX];
 	const char *cells[COLUMNS_MAX] = { "", "", name, "", "", "", "", "",
-					   "", "", "",   "", "", "", "" };
+					   "", "", "",   "", "", "", "", "" };
 	size_t n = 10;
 
 	if (first) {
@@ -149,8 +151,10 @@ static void add_line(struct libscols_table *table, const struct view *view, cons
 		cells[n++] = first ? count_or_nothing(g->tainted, tainted) : "";
 	if (view->failed)
 		cells[n++] = first ? count_or_nothing(g->failed, failed) : "";
-	if (view->samples->by_job)
+	if (view->samples->by_job) {
 		cells[n++] = first ? count_or_nothing((size_t)g->job, job) : "";
+		cells[n++] = first ? text_minute(began, g->began_usec, view->now_usec) : "";
+	}
 	if (view->arm) {
 		(void)snprintf(arm, sizeof(arm), "%u", g->arm);
 		cells[n++] = first ? arm : "";
@@ -215,7 +219,9 @@ static void print_section(const struct samples *s, const struct section *section
 		{ "MEDIAN", true }, { "SPREAD", true }, { "MIN", true },     { "MAX", true },
 		{ "UNIT", false },  { "TREND", false },
 	};
-	struct view view = { .samples = s, .fingerprint = s->n_fingerprints > 1 };
+	struct view view = { .samples = s,
+			     .now_usec = text_now(),
+			     .fingerprint = s->n_fingerprints > 1 };
 	struct libscols_table *table;
 	size_t n = 10;
 
@@ -228,8 +234,10 @@ static void print_section(const struct samples *s, const struct section *section
 		columns[n++] = (struct table_column){ "TAINTED", true };
 	if (view.failed)
 		columns[n++] = (struct table_column){ "FAILED", true };
-	if (s->by_job)
+	if (s->by_job) {
 		columns[n++] = (struct table_column){ "JOB", true };
+		columns[n++] = (struct table_column){ "BEGAN", false };
+	}
 	if (view.arm)
 		columns[n++] = (struct table_column){ "ARM", true };
 	if (view.fingerprint)
@@ -337,7 +345,7 @@ static void print_samples(struct samples *s, history_describe describe, void *us
 		print_reasons(s->failures, "  ");
 	}
 	print_reasons(s->missing, "");
-	(void)fputs(EXPLAIN_SPREAD, stdout);
+	printf(EXPLAIN_SPREAD, output_is_utf8() ? "▁ to █" : "1 to 8");
 	print_fingerprints(s, describe, userdata);
 }
 

@@ -264,15 +264,16 @@ static void print_unkept(const json_t *root)
 {
 	const json_t *store = json_object_get(root, "store");
 	json_int_t kept = integer_of(store, "kept"), unkept = integer_of(store, "unkept");
+	json_int_t gone = integer_of(store, "gone");
 	const char *why = text_of(store, "why");
 
 	if (unkept > 0)
 		printf("Not kept: %lld of %lld samples, because %s.\n", (long long)unkept,
 		       (long long)(kept + unkept), *why ? why : "of a reason that nobody told");
-	if (integer_of(store, "gone") > 0)
-		printf("No longer kept: %lld of the %lld samples that there were; the figures are "
-		       "of the others.\n",
-		       (long long)integer_of(store, "gone"), (long long)kept);
+	if (gone > 0)
+		printf("%lld sample%s of this job %s no longer kept; the figures are of the "
+		       "others.\n",
+		       (long long)gone, gone == 1 ? "" : "s", gone == 1 ? "is" : "are");
 	if (kept > 0 && has_ended(root))
 		printf("Kept as job %lld.\n", (long long)integer_of(root, "job"));
 }

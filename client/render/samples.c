@@ -167,7 +167,7 @@ static struct section *get_section(struct samples *s, const json_t *record)
 }
 
 static struct group *get_group(struct section *section, const char *class_id, size_t fingerprint,
-			       uint64_t job, unsigned int arm)
+			       uint64_t job, json_int_t began_usec, unsigned int arm)
 {
 	struct group *larger;
 
@@ -181,9 +181,11 @@ static struct group *get_group(struct section *section, const char *class_id, si
 		return NULL;
 	section->groups = larger;
 	larger += section->n_groups;
-	*larger = (struct group){
-		.class_id = strdup(class_id), .fingerprint = fingerprint, .job = job, .arm = arm
-	};
+	*larger = (struct group){ .class_id = strdup(class_id),
+				  .fingerprint = fingerprint,
+				  .job = job,
+				  .began_usec = began_usec,
+				  .arm = arm };
 	if (!larger->class_id)
 		return NULL;
 	section->n_groups++;
@@ -312,13 +314,15 @@ int samples_add(struct samples *s, const json_t *record)
 
 	if (fingerprint < 0 || !section)
 		return -ENOMEM;
+	if (job > 0 && (s->n_jobs == 0 || s->jobs[s->n_jobs - 1] != (uint64_t)job)) {
+		if (!add_u64(&s->jobs, &s->n_jobs, &s->room, (uint64_t)job))
+			return -ENOMEM;
+		s->began_usec = json_integer_value(json_object_get(record, "time_usec"));
+	}
 	g = get_group(section, text_of(record, "class"), (size_t)fingerprint,
-		      s->by_job && job > 0 ? (uint64_t)job : 0,
+		      s->by_job && job > 0 ? (uint64_t)job : 0, job > 0 ? s->began_usec : 0,
 		      (unsigned int)json_integer_value(json_object_get(record, "arm")));
 	if (!g || add_pair(g, record) < 0 || add_metrics(s, g, record) < 0)
-		return -ENOMEM;
-	if (job > 0 && (s->n_jobs == 0 || s->jobs[s->n_jobs - 1] != (uint64_t)job) &&
-	    !add_u64(&s->jobs, &s->n_jobs, &s->room, (uint64_t)job))
 		return -ENOMEM;
 	s->n++;
 	g->n_samples++;

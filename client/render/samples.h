@@ -23,10 +23,11 @@ struct line {
 
 struct group {
 	char *class_id;
-	size_t fingerprint; /* index of struct samples.fingerprints */
-	uint64_t job;       /* 0 where jobs are not told apart */
-	unsigned int arm;   /* of an experiment */
-	uint64_t *pairs;    /* of good samples; samples_finish() leaves each once */
+	size_t fingerprint;    /* index of struct samples.fingerprints */
+	uint64_t job;          /* 0 where jobs are not told apart */
+	json_int_t began_usec; /* when the job had its first sample */
+	unsigned int arm;      /* of an experiment */
+	uint64_t *pairs;       /* of good samples; samples_finish() leaves each once */
 	size_t n_pairs, room;
 	size_t n_samples, tainted, failed; /* all of them, and those of them */
 	bool pinned;
@@ -55,6 +56,7 @@ struct samples {
 	size_t n_jobs, room;
 	size_t n, tainted, failed;
 	json_int_t first_usec, last_usec;
+	json_int_t began_usec; /* of the job that the last record is of */
 	/* Text to how often: names of taints, why samples failed, why metrics are missing. */
 	json_t *taints, *failures, *missing;
 };

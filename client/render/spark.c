@@ -5,6 +5,7 @@
 #include "render/spark.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,6 +31,16 @@ static void find_medians(double *medians, size_t n_buckets, double *scratch, con
 	}
 }
 
+/* Differences that small are no news, and would look like some. */
+static bool is_flat(const double *medians, size_t n, double range)
+{
+	double sorted[SPARK_BUCKETS];
+
+	memcpy(sorted, medians, n * sizeof(*medians));
+	robust_sort(sorted, n);
+	return !isfinite(range) || range <= NO_NEWS * fabs(robust_median(sorted, n));
+}
+
 const char *spark(char buffer[SPARK_MAX], const double *values, size_t n)
 {
 	const char *const *heights = output_is_utf8() ? blocks : digits;
@@ -37,6 +48,7 @@ const char *spark(char buffer[SPARK_MAX], const double *values, size_t n)
 	double medians[SPARK_BUCKETS], least = INFINITY, greatest = -INFINITY;
 	_cleanup_free_ double *scratch = calloc(n + 1, sizeof(*scratch));
 	char *end = buffer;
+	bool flat;
 
 	*buffer = '\0';
 	if (!scratch || n < SPARK_VALUES_MIN)
@@ -46,12 +58,9 @@ const char *spark(char buffer[SPARK_MAX], const double *values, size_t n)
 		least = fmin(least, medians[i]);
 		greatest = fmax(greatest, medians[i]);
 	}
+	flat = is_flat(medians, n_buckets, greatest - least);
 	for (size_t i = 0; i < n_buckets; i++) {
-		double range = greatest - least;
-		/* Differences that small are no news, and would look like some. */
-		long height = range > NO_NEWS * fabs(greatest)
-				      ? lround((medians[i] - least) / range * 7)
-				      : MIDDLE;
+		long height = flat ? MIDDLE : lround((medians[i] - least) / (greatest - least) * 7);
 
 		end = stpcpy(end, heights[height]);
 	}

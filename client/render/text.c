@@ -5,6 +5,7 @@
 #include "render/text.h"
 
 #include <schedlab/units.h>
+#include <stdbool.h>
 #include <time.h>
 
 #include "util/macro.h"
@@ -71,6 +72,42 @@ const char *text_time(char buffer[TEXT_TIME_MAX], json_int_t usec)
 	    strftime(buffer, TEXT_TIME_MAX, "%Y-%m-%d %H:%M", &tm) == 0)
 		return "unknown";
 	return buffer;
+}
+
+static const char *print_moment(char buffer[TEXT_TIME_MAX], json_int_t usec, json_int_t now_usec,
+				bool to_second)
+{
+	time_t seconds = (time_t)(usec / (json_int_t)USEC_PER_SEC);
+	time_t now = (time_t)(now_usec / (json_int_t)USEC_PER_SEC);
+	struct tm tm, today;
+	size_t n = 0;
+
+	if (usec <= 0 || !localtime_r(&seconds, &tm) || !localtime_r(&now, &today))
+		return "-";
+	if (tm.tm_yday != today.tm_yday || tm.tm_year != today.tm_year)
+		n = strftime(buffer, TEXT_TIME_MAX, "%Y-%m-%d ", &tm);
+	n = to_second ? strftime(buffer + n, TEXT_TIME_MAX - n, "%H:%M:%S", &tm)
+		      : strftime(buffer + n, TEXT_TIME_MAX - n, "%H:%M", &tm);
+	return n > 0 ? buffer : "-";
+}
+
+const char *text_moment(char buffer[TEXT_TIME_MAX], json_int_t usec, json_int_t now_usec)
+{
+	return print_moment(buffer, usec, now_usec, true);
+}
+
+const char *text_minute(char buffer[TEXT_TIME_MAX], json_int_t usec, json_int_t now_usec)
+{
+	return print_moment(buffer, usec, now_usec, false);
+}
+
+json_int_t text_now(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_REALTIME, &now);
+	return (json_int_t)now.tv_sec * (json_int_t)USEC_PER_SEC +
+	       (json_int_t)now.tv_nsec / (json_int_t)NSEC_PER_USEC;
 }
 
 char *text_shares(const json_t *object)

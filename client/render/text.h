@@ -22,6 +22,13 @@ char *text_join(const json_t *array, const char *between);
 const char *text_time(char buffer[TEXT_TIME_MAX], json_int_t usec);
 #define TEXT_TIME(usec) text_time((char[TEXT_TIME_MAX]){ 0 }, usec)
 
+/* To the second, and with the date where it is another day than that of @now_usec; "-" for 0. */
+const char *text_moment(char buffer[TEXT_TIME_MAX], json_int_t usec, json_int_t now_usec);
+/* The same to the minute. */
+const char *text_minute(char buffer[TEXT_TIME_MAX], json_int_t usec, json_int_t now_usec);
+/* The clock's time, in us. */
+json_int_t text_now(void);
+
 /* What the pairs of a class (of a topology) or of a row (of a result) share, for people. The caller
  * frees it. */
 char *text_shares(const json_t *object);

@@ -112,6 +112,7 @@ static void test_one_section(void **state)
 			     "unpinned     1 round-trip 4  500.0 +-0.0 % 500.0 500.0 ns   4444\n");
 	assert_contains(text, "20 samples of 1 job, 2025-11-30 10:53.\n");
 	assert_contains(text, "Fingerprint " FP_A ": kernel 6.1.0 #1.\n");
+	assert_contains(text, "from the lowest to the highest of its line (1 to 8).\n");
 	assert_lacks(text, "idle");
 	assert_lacks(text, "version");
 }
@@ -188,7 +189,7 @@ static void test_troubles(void **state)
 			      "more than one.\n");
 	assert_contains(text, "2 of these samples failed:\n  the worker died (2 samples)\n");
 	assert_contains(text, "wake-call: unavailable, because no clock (1 sample)\n");
-	assert_contains(text, "from 200 ms to 1 s long");
+	assert_contains(text, "Samples of switch are from 200 ms to 1 s long");
 }
 
 static void test_two_fingerprints(void **state)
@@ -263,6 +264,25 @@ static void test_jobs_and_others(void **state)
 	assert_contains(text, "       - unknown -         -          -   - -         -\n");
 }
 
+/* One measures at a time; what began before it and has no end is lost all the same. */
+static void test_a_job_that_runs(void **state)
+{
+	struct history *h = history_new(false, false);
+	json_t *today = job(8, "running", NULL);
+	_cleanup_free_ char *text = NULL;
+
+	(void)state;
+	json_object_set_new(today, "time_usec", json_integer((json_int_t)time(NULL) * 1000000));
+	add(h, job(6, "running", NULL));
+	add(h, today);
+	add(h, job(7, "done", NULL));
+	history_set_written(h, true);
+	text = text_of_history(h);
+	assert_contains(text, "  6 2025-11-30 10:53:20    - lost    switch: 4 rows -\n");
+	assert_contains(text, "- running switch: 4 rows -\n");
+	assert_contains(text, "  7 -                      - done    switch: 4 rows -\n");
+}
+
 static void test_a_line_for_each_job(void **state)
 {
 	struct history *h = history_new(false, true);
@@ -273,12 +293,19 @@ static void test_a_line_for_each_job(void **state)
 		json_t *record = sample("self", i < 3 ? 100 : 200);
 
 		json_object_set_new(record, "job", json_integer(i < 3 ? 7 : 8));
+		/* Of job 8 the second class comes a minute later. */
+		if (i > 2)
+			json_object_set_new(record, "time_usec",
+					    json_integer(1764501000000000 + (i - 3) * 60000000LL));
 		if (i == 5)
 			json_object_set_new(record, "arm", json_integer(1));
 		add(h, record);
 	}
 	text = text_of_history(h);
-	assert_contains(text, "TREND JOB ARM\n");
+	assert_contains(text, "TREND JOB BEGAN            ARM\n");
+	assert_contains(text, "444     7 2025-11-30 10:53   0\n");
+	assert_contains(text, "        8 2025-11-30 11:10   0\n");
+	assert_contains(text, "        8 2025-11-30 11:10   1\n");
 	assert_contains(text, "round-trip 3  100.0 ");
 	assert_contains(text, "round-trip 2  200.0 ");
 	assert_contains(text, "round-trip 1  200.0 ");
@@ -357,6 +384,7 @@ int main(void)
 		cmocka_unit_test_setup(test_troubles, set_up),
 		cmocka_unit_test_setup(test_two_fingerprints, set_up),
 		cmocka_unit_test_setup(test_jobs_and_others, set_up),
+		cmocka_unit_test_setup(test_a_job_that_runs, set_up),
 		cmocka_unit_test_setup(test_what_is_missing, set_up),
 		cmocka_unit_test_setup(test_many, set_up),
 		cmocka_unit_test_setup(test_a_line_for_each_job, set_up),

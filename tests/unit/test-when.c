@@ -69,10 +69,21 @@ static void test_offsets(void **state)
 		{ "-1D", DAY },
 		{ "-2000ms", 2 },
 		{ "-0d", 0 },
+		{ "-1day", DAY },
+		{ "-2 days", 2 * DAY },
+		{ "-7days", 7 * DAY },
+		{ "-1hour", 3600 },
+		{ "-3 Hours", 10800 },
+		{ "-1week", 7 * DAY },
+		{ "-2weeks", 14 * DAY },
+		{ "-1 hour 30 minutes", 5400 },
+		{ "-1minute1second", 61 },
+		{ "-5 seconds", 5 },
 	};
-	static const char *const bad[] = { "-",    "--7d", "-d",   "-7x",  "-1h 30", "-1 2",
-					   "-1.d", "-.5d", "+1h",  "7d",   "-1e3s",  "-0x5",
-					   "-nan", "- ",   "-7d;", "-inf", "-7days" };
+	static const char *const bad[] = { "-",     "--7d",    "-d",   "-7x",        "-1h 30",
+					   "-1 2",  "-1.d",    "-.5d", "+1h",        "7d",
+					   "-1e3s", "-0x5",    "-nan", "- ",         "-7d;",
+					   "-inf",  "-7dayss", "-1da", "-2 days UTC" };
 
 	(void)state;
 	set_zone(BERLIN);
@@ -93,6 +104,12 @@ static void test_words_and_days(void **state)
 	assert_when(" Now ", NOW_USEC);
 	assert_when("today", (NOW_SEC - NOW_SEC % DAY) * USEC_PER_SEC);
 	assert_when("yesterday", (NOW_SEC - NOW_SEC % DAY - DAY) * USEC_PER_SEC);
+	assert_when("tomorrow", (NOW_SEC - NOW_SEC % DAY + DAY) * USEC_PER_SEC);
+	assert_when("today 8:15", (NOW_SEC - NOW_SEC % DAY + 29700) * USEC_PER_SEC);
+	assert_when("Yesterday  14:05:07", (NOW_SEC - DAY) * USEC_PER_SEC);
+	assert_when("tomorrow 8:00", (NOW_SEC - NOW_SEC % DAY + DAY + 28800) * USEC_PER_SEC);
+	assert_when("2:50", (NOW_SEC - NOW_SEC % DAY + 10200) * USEC_PER_SEC);
+	assert_when("0:00:00.5", (NOW_SEC - NOW_SEC % DAY) * USEC_PER_SEC + 500000);
 	assert_when("14:05:07", NOW_SEC * USEC_PER_SEC);
 	assert_when("14:05", (NOW_SEC - 7) * USEC_PER_SEC);
 	assert_when("00:00", (NOW_SEC - NOW_SEC % DAY) * USEC_PER_SEC);
@@ -123,41 +140,56 @@ static void test_dates(void **state)
 	assert_when("2026-07-01", UINT64_C(1782856800) * USEC_PER_SEC);
 	/* As CSV has them. */
 	assert_when("2026-11-30T14:05:07.500000Z", NOW_USEC);
+	assert_when("2026-11-30 14:05:07 UTC", NOW_SEC * USEC_PER_SEC);
+	assert_when("2026-11-30 14:05  utc ", (NOW_SEC - 7) * USEC_PER_SEC);
+	assert_when("2026-11-30 2:50", (NOW_SEC - NOW_SEC % DAY + 6600) * USEC_PER_SEC);
 }
+
+static const char *const malformed[] = {
+	"",
+	"tuesday",
+	"2026",
+	"2026-11",
+	"26-11-30",
+	"2026-1-30",
+	"2026/11/30",
+	"2026-11-30x",
+	"2026-11-30 14",
+	"14",
+	"014:05",
+	":05",
+	"14:5",
+	"14:05:7",
+	"14:05:077",
+	"14:05Z",
+	"@",
+	"@x",
+	"@-1",
+	"@1 2",
+	"@1e9",
+	"today14:05",
+	"today 14:05 UTC",
+	"today T14:05",
+	"today 2026-11-30",
+	"tomorrow 8",
+	"tomorrows",
+	"now 14:05",
+	"2026-11-30Z",
+	"2026-11-30 UTC",
+	"2026-11-30 14:05UTC",
+	"2026-11-30 14:05 CET",
+	"2026-11-30 14:05 Z UTC",
+	"2026-11-30 14:05+01:00",
+	"2026-11-300",
+	"-7d 14:05",
+};
 
 static void test_refused_dates(void **state)
 {
 	static const char *const impossible[] = {
 		"2026-02-30", "2026-02-29", "2100-02-29",       "2026-13-01",
 		"2026-00-10", "2026-01-00", "2026-04-31",       "24:00",
-		"12:60",      "12:00:60",   "2026-11-30 25:00",
-	};
-	static const char *const malformed[] = {
-		"",
-		"tuesday",
-		"2026",
-		"2026-11",
-		"26-11-30",
-		"2026-1-30",
-		"2026/11/30",
-		"2026-11-30x",
-		"2026-11-30 14",
-		"14",
-		"4:05",
-		"14:5",
-		"14:05:7",
-		"14:05:077",
-		"14:05Z",
-		"@",
-		"@x",
-		"@-1",
-		"@1 2",
-		"@1e9",
-		"today 14:05",
-		"2026-11-30Z",
-		"2026-11-30 14:05+01:00",
-		"2026-11-300",
-		"-7d 14:05",
+		"12:60",      "12:00:60",   "2026-11-30 25:00", "today 24:00",
 	};
 
 	(void)state;
@@ -194,6 +226,32 @@ static void test_summer_time(void **state)
 	assert_when("2026-10-26", (1792879200 + 25 * 3600) * USEC_PER_SEC);
 }
 
+/* From one day with a change of clocks to the next. */
+static void test_words_in_summer_time(void **state)
+{
+	static const struct {
+		const char *text;
+		uint64_t now, expected;
+	} cases[] = {
+		{ "tomorrow 3:00", 1774738800, 1774832400 },  /* from March 29 on */
+		{ "yesterday 1:30", 1774821600, 1774744200 }, /* from March 30 back */
+		{ "tomorrow", 1792879200, 1792879200 + 25 * 3600 },
+		{ "yesterday", 1792879200 + 25 * 3600, 1792879200 },
+	};
+	uint64_t got;
+
+	(void)state;
+	set_zone(BERLIN);
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		assert_int_equal(
+			when_parse("t", cases[i].text, cases[i].now * USEC_PER_SEC, &got, NULL), 0);
+		if (got != cases[i].expected * USEC_PER_SEC)
+			fail_msg("'%s' is %ju", cases[i].text, (uintmax_t)(got / USEC_PER_SEC));
+	}
+	assert_true(when_parse("t", "tomorrow 2:30", UINT64_C(1774652400) * USEC_PER_SEC, &got,
+			       NULL) < 0);
+}
+
 static void test_days_without_a_midnight(void **state)
 {
 	uint64_t got = 0, now = UINT64_C(1774738800) * USEC_PER_SEC; /* 2026-03-29 02:00 there */
@@ -211,9 +269,13 @@ static void test_days_without_a_midnight(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_offsets),     cmocka_unit_test(test_words_and_days),
-		cmocka_unit_test(test_dates),       cmocka_unit_test(test_refused_dates),
-		cmocka_unit_test(test_summer_time), cmocka_unit_test(test_days_without_a_midnight),
+		cmocka_unit_test(test_offsets),
+		cmocka_unit_test(test_words_and_days),
+		cmocka_unit_test(test_dates),
+		cmocka_unit_test(test_refused_dates),
+		cmocka_unit_test(test_summer_time),
+		cmocka_unit_test(test_words_in_summer_time),
+		cmocka_unit_test(test_days_without_a_midnight),
 	};
 
 	return cmocka_run_group_tests_name("when", tests, NULL, NULL);
