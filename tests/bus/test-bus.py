@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 import xml.etree.ElementTree as ElementTree
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../tools"))
@@ -271,6 +272,18 @@ def a_killed_daemon_keeps_nobody_waiting():
         # And the job with it, unless the client had not come so far.
         contains(err, "the daemon has gone")
         wait_for(lambda: not any(is_alive(p) for p in tree), "the end of the workers")
+
+
+@test
+def a_daemon_that_is_killed_while_it_is_asked():
+    with Bus() as bus:
+        os.kill(bus.daemon.pid, signal.SIGSTOP)
+        client = bus.start_ctl("status")
+        time.sleep(0.5)  # it waits for the answer then; if not, it is told that nobody answers
+        bus.daemon.kill()
+        status, _, err = finish_by_itself(client)
+        equal(status, 1)
+        equal("the daemon has gone before it could answer" in err or "no daemon answers" in err, True, err)
 
 
 def finish_by_itself(process):

@@ -24,7 +24,7 @@ WORKER = os.path.join(BIN, "schedlab-worker")
 MKTREE = os.path.join(TOP, "tests/tools/mktree.py")
 
 # Sanitized programs on a busy machine are slow; a hang is told from that by this much.
-PATIENCE = 60.0
+PATIENCE = 180.0
 
 # What standalone daemons keep: not in the home of whoever runs the tests.
 STATE_HOME = tempfile.mkdtemp(prefix="schedlab-state-")
