@@ -17,7 +17,7 @@
 struct setting {
 	struct noise noise;
 	double region;
-	double blocks; /* /work/shared/BETTING.md: to a declaration, always made; 0: not given */
+	double blocks; /* of an earlier simulation: to a declaration, always made; 0: not given */
 	bool wrong, always; /* what must hold */
 	double share;       /* of declarations by the same; 0: not given */
 };

@@ -142,7 +142,7 @@ static void assert_class(const struct class_table *table, uint32_t a, uint32_t b
 		fail_msg("pair %u-%u is %s, not %s", a, b, c->id, id);
 }
 
-/* SEEDS 1: on a big core (0,2) shares the L1 and (0,1) is "core". */
+/* On a big core (0,2) shares the L1 and (0,1) is "core". */
 static void test_big_core_pairs(void **state)
 {
 	_cleanup_(topology_freep) struct topology *t = explore("power9-bigcore");
