@@ -30,6 +30,7 @@ int store_new(sd_event *event, const struct store_options *options, struct store
 	      struct fail *f)
 {
 	_cleanup_(store_freep) struct store *s = calloc(1, sizeof(*s));
+	const char *directory = options->directory, *why_not = options->why_not;
 	sd_id128_t id;
 
 	if (!s)
@@ -37,9 +38,13 @@ int store_new(sd_event *event, const struct store_options *options, struct store
 	s->event = sd_event_ref(event);
 	s->directory = -1;
 	s->size = options->size;
-	s->path = options->directory ? strdup(options->directory) : NULL;
-	s->why_not = options->why_not ? strdup(options->why_not) : NULL;
-	if ((options->directory && !s->path) || (options->why_not && !s->why_not))
+	if (directory && *directory == '\0') {
+		directory = NULL;
+		why_not = "the state directory is named by an empty text";
+	}
+	s->path = directory ? strdup(directory) : NULL;
+	s->why_not = why_not ? strdup(why_not) : NULL;
+	if ((directory && !s->path) || (why_not && !s->why_not))
 		return fail_oom(f);
 	/* A machine may have none; then the files are anybody's. */
 	if (sd_id128_get_machine_app_specific(APPLICATION_ID, &id) >= 0)
@@ -102,9 +107,6 @@ static int make_directory(const char *path, struct fail *f)
 
 	if (!copy)
 		return fail_oom(f);
-	if (*copy == '\0')
-		return fail_set(f, SCHEDLAB_ERROR_STORE_UNAVAILABLE,
-				"the state directory is named by an empty text");
 	for (char *at = copy + 1; at; at++) {
 		at = strchr(at, '/');
 		if (at)

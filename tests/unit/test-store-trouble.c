@@ -4,7 +4,6 @@
  */
 #include "unit.h"
 
-#include <signal.h>
 #include <sys/syscall.h>
 
 #include "store/internal.h"
@@ -48,16 +47,14 @@ int fdatasync(int fd)
 
 static int set_up(void **state)
 {
-	sigset_t children;
 
 	*state = unit_make_dir();
 	log_set_level(LOG_EMERG);
 	memset(&bad_read, 0, sizeof(bad_read));
 	memset(&bad_write, 0, sizeof(bad_write));
 	bad_sync = 0;
-	(void)sigemptyset(&children);
-	(void)sigaddset(&children, SIGCHLD);
-	(void)sigprocmask(SIG_BLOCK, &children, NULL);
+	if (unit_block_children() < 0)
+		return -1;
 	return sd_event_default(&event) < 0;
 }
 

@@ -4,7 +4,6 @@
  */
 #include "unit.h"
 
-#include <signal.h>
 #include <systemd/sd-id128.h>
 
 #include "bench/bench.h"
@@ -16,14 +15,10 @@ static sd_event *event;
 static int set_up(void **state)
 {
 	char *directory = unit_make_dir();
-	sigset_t children;
 
 	log_set_level(LOG_ERR);
 	*state = directory;
-	/* As the daemon has it: children are events. */
-	(void)sigemptyset(&children);
-	(void)sigaddset(&children, SIGCHLD);
-	if (sigprocmask(SIG_BLOCK, &children, NULL) < 0)
+	if (unit_block_children() < 0)
 		return -1;
 	return sd_event_default(&event) < 0;
 }
@@ -116,6 +111,21 @@ static void test_without_a_place(void **state)
 	assert_true(store_look(s, &view, &f) < 0);
 	assert_int_equal(store_sync(s, NULL, NULL), 0);
 	assert_false(store_sync_is_due(s));
+	store_free(s);
+}
+
+/* Whoever looks at its name, nothing is read or written. */
+static void test_an_empty_name(void **state)
+{
+	struct store *s = make("", 0);
+	json_t *root = store_to_json(s);
+	struct fail f = { 0 };
+
+	(void)state;
+	assert_contains(json_string_value(json_object_get(root, "why")), "an empty text");
+	json_decref(root);
+	assert_true(store_open(s, &f) < 0);
+	assert_contains(f.message, "an empty text");
 	store_free(s);
 }
 
@@ -334,6 +344,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_nothing_is_made_before_it_is_needed),
 		TEST(test_without_a_place),
+		TEST(test_an_empty_name),
 		TEST(test_the_highest_job),
 		TEST(test_sizes),
 		TEST(test_another_machines_file),

@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -23,6 +24,16 @@ static inline void assert_contains(const char *text, const char *part)
 {
 	if (!strstr(text, part))
 		fail_msg("'%s' does not hold '%s'", text, part);
+}
+
+/* As the daemon has it: children are events. */
+static inline int unit_block_children(void)
+{
+	sigset_t children;
+
+	return sigemptyset(&children) < 0 || sigaddset(&children, SIGCHLD) < 0
+		       ? -1
+		       : sigprocmask(SIG_BLOCK, &children, NULL);
 }
 
 /* A new directory, in memory where that can be had; the caller frees the name. */
