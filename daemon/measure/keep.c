@@ -67,6 +67,8 @@ static bool put_plan(struct keep *k)
 {
 	if (k->plan_key != 0)
 		return true;
+	if (store_put_json(k->store, SIDE_FINGERPRINT, fingerprint_to_json(k->fp)) == 0)
+		return false;
 	for (size_t i = 0; i < k->plan->n_specs; i++) {
 		k->spec_keys[i] =
 			store_put_json(k->store, SIDE_TEXT, describe_spec(&k->plan->specs[i]));
@@ -93,6 +95,8 @@ static bool append(struct keep *k, struct record *r)
 	r->job = k->job;
 	r->fingerprint = k->fingerprint;
 	r->plan_key = k->plan_key;
+	if (r->kind == RECORD_SAMPLE)
+		r->spec_key = k->spec_keys[k->plan->cells[r->row].benchmark];
 	return store_append(k->store, r, &k->why) >= 0;
 }
 
@@ -102,7 +106,6 @@ static void keep_about(struct keep *k, json_t *about, uint8_t flags)
 		.kind = RECORD_JOB, .flags = flags, .waker = RECORD_NO_CPU, .wakee = RECORD_NO_CPU
 	};
 
-	(void)put_plan(k);
 	r.text_key = store_put_json(k->store, SIDE_TEXT, about);
 	(void)append(k, &r);
 }
@@ -112,10 +115,10 @@ void keep_begin(struct keep *k, struct store *store, const struct plan *plan,
 {
 	*k = (struct keep){ .store = store,
 			    .plan = plan,
+			    .fp = fp,
 			    .job = job,
 			    .fingerprint = strtoull(fp->id, NULL, 16),
 			    .machine = machine };
-	(void)store_put_json(store, SIDE_FINGERPRINT, fingerprint_to_json(fp));
 	keep_about(k, about, 0);
 }
 
@@ -153,8 +156,6 @@ void keep_sample(struct keep *k, size_t cell_index, uint64_t round,
 		.row = (uint32_t)cell_index,
 	};
 
-	if (put_plan(k))
-		r.spec_key = k->spec_keys[cell->benchmark];
 	(void)snprintf(r.benchmark, sizeof(r.benchmark), "%s", spec->bench->name);
 	(void)snprintf(r.class_id, sizeof(r.class_id), "%s", cell->pair_class->id);
 	if (result) {

@@ -24,6 +24,7 @@
 struct keep {
 	struct store *store;
 	const struct plan *plan;
+	const struct fingerprint *fp;
 	uint64_t job, fingerprint, plan_key;
 	uint64_t spec_keys[MEASURE_BENCHMARKS_MAX];
 	json_t *machine;

@@ -209,7 +209,9 @@ static void add_measured(struct recall *r, const struct record *record, json_t *
 	set(root, "spec", copy_or_null(description, "spec"));
 	set(root, "class", json_string(record->class_id));
 	set(root, "pair", pair_to_json(record));
-	set(root, "window_usec", json_real((double)record->window_ns / (double)NSEC_PER_USEC));
+	set(root, "window_usec",
+	    record->window_ns ? json_real((double)record->window_ns / (double)NSEC_PER_USEC)
+			      : json_null());
 	set(root, "taints", taints_to_json(record->taints));
 	set(root, "failed", failure_to_json(r, record));
 	set(root, "memory_node",

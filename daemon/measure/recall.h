@@ -24,7 +24,8 @@ DEFINE_CLEANUP(struct recall *, recall_free);
  *    "kernel": null where no longer known}
  *   of a job: {"state", "title", "why", "lost": its end was written later, by another daemon}
  *   else: {"experiment": or null, "block", "arm", "round", "benchmark", "version", "parameters",
- *    "spec": null where no longer known, "class", "pair": [a, b] or null, "window_usec",
+ *    "spec": null where no longer known, "class", "pair": [a, b] or null,
+ *    "window_usec": or null, as of a failed sample,
  *    "taints": [name], "failed": sentence or null, "memory_node": or null,
  *    "metrics": {name: {"value", "unit", "better", "headline"}}, "unavailable": {name: why}}
  */

@@ -62,6 +62,9 @@ def failures_and_taints_are_kept_as_they_were():
             records = m.records(kinds=["sample"])
             equal(sum(r["failed"] is not None for r in records), live["counts"]["failed"])
             equal(sum(r["taints"] != [] for r in records), live["counts"]["tainted"])
+            # A sample that failed had no window of any length.
+            equal({r["window_usec"] for r in records if r["failed"]}, {None})
+            equal([r for r in records if not r["failed"] and not r["window_usec"] > 0], [])
         for counted in ("failed", "tainted"):
             equal(live["counts"][counted] > 0, True, counted)
 
