@@ -2,12 +2,12 @@
 /*
  * history: what was kept, as tables, CSV or JSON.
  */
-#include <schedlab/limits.h>
 #include <schedlab/names.h>
 #include <schedlab/units.h>
 #include <string.h>
 #include <time.h>
 
+#include "choice.h"
 #include "client.h"
 #include "render/csv.h"
 #include "render/history.h"
@@ -29,12 +29,7 @@ static struct {
 	const char *kinds[KINDS_MAX];
 	size_t n_kinds;
 	const char *benchmark, *fingerprint, *kernel, *parameters;
-	const char *classes[MEASURE_CLASSES_MAX];
-	size_t n_classes;
-	struct {
-		uint32_t waker, wakee;
-	} pairs[MEASURE_PAIRS_MAX];
-	size_t n_pairs;
+	struct choice choice;
 	bool has_arm, all_metrics, csv, by_job;
 	uint32_t given; /* bit (1 << option): single ones are not given twice */
 	uint64_t arm, job, experiment;
@@ -135,38 +130,6 @@ static int add_kinds(const char *list, struct fail *f)
 	return 0;
 }
 
-/* "l3,core": ids hold no comma. The texts live as long as the program. */
-static int add_classes(const char *list, struct fail *f)
-{
-	char *copy = strdup(list);
-	int r = copy ? client_check_texts("--class", &list, 1, f) : fail_oom(f);
-
-	for (char *id; r >= 0 && (id = strsep(&copy, ","));) {
-		if (*id == '\0')
-			return fail_set(f, SCHEDLAB_ERROR_INVALID_ARGUMENT,
-					"--class: '%.60s' holds an empty name", list);
-		if (arg.n_classes == MEASURE_CLASSES_MAX)
-			return fail_set(f, SCHEDLAB_ERROR_LIMITS_EXCEEDED,
-					"--class: more than %d are named", MEASURE_CLASSES_MAX);
-		arg.classes[arg.n_classes++] = id;
-	}
-	return r;
-}
-
-static int add_pair(const char *text, struct fail *f)
-{
-	int r;
-
-	if (arg.n_pairs == MEASURE_PAIRS_MAX)
-		return fail_set(f, SCHEDLAB_ERROR_LIMITS_EXCEEDED, "--pair: more than %d are named",
-				MEASURE_PAIRS_MAX);
-	r = parse_cpu_pair("--pair", text, &arg.pairs[arg.n_pairs].waker,
-			   &arg.pairs[arg.n_pairs].wakee, f);
-	if (r >= 0)
-		arg.n_pairs++;
-	return r;
-}
-
 static int set_by(const char *text, struct fail *f)
 {
 	if (strcmp(text, "job") != 0 && strcmp(text, "class") != 0)
@@ -198,6 +161,8 @@ static int set_hash(const char *option, const char *text, const char **slot, str
 
 static int set_filter(int option, const char *argument, struct fail *f)
 {
+	int r;
+
 	switch (option) {
 	case OPTION_SINCE:
 		return set_time("--since", argument, &arg.since_text, &arg.since_usec, f);
@@ -208,9 +173,10 @@ static int set_filter(int option, const char *argument, struct fail *f)
 	case OPTION_BENCHMARK:
 		return set_text("--benchmark", argument, &arg.benchmark, f);
 	case OPTION_CLASS:
-		return add_classes(argument, f);
+		r = client_check_texts("--class", &argument, 1, f);
+		return r < 0 ? r : choice_add_classes(&arg.choice, argument, f);
 	case OPTION_PAIR:
-		return add_pair(argument, f);
+		return choice_add_pair(&arg.choice, argument, f);
 	case OPTION_ARM:
 		arg.has_arm = true;
 		return parse_u64("--arm", argument, 0, UINT16_MAX, &arg.arm, f);
@@ -259,24 +225,6 @@ static int set(int option, const char *argument, struct fail *f)
 	return 0;
 }
 
-/* {key: as} */
-static int append_list(sd_bus_message *call, const char *key, const char *const *texts, size_t n)
-{
-	int r = sd_bus_message_open_container(call, 'e', "sv");
-
-	if (r >= 0)
-		r = sd_bus_message_append_basic(call, 's', key);
-	if (r >= 0)
-		r = sd_bus_message_open_container(call, 'v', "as");
-	if (r >= 0)
-		r = sd_bus_message_open_container(call, 'a', "s");
-	for (size_t i = 0; i < n && r >= 0; i++)
-		r = sd_bus_message_append_basic(call, 's', texts[i]);
-	for (int level = 0; level < 3 && r >= 0; level++)
-		r = sd_bus_message_close_container(call);
-	return r;
-}
-
 static int append_texts(sd_bus_message *call)
 {
 	const struct {
@@ -318,23 +266,6 @@ static int append_numbers(sd_bus_message *call)
 	return r;
 }
 
-static int append_pairs(sd_bus_message *call)
-{
-	int r = sd_bus_message_open_container(call, 'e', "sv");
-
-	if (r >= 0)
-		r = sd_bus_message_append_basic(call, 's', "pairs");
-	if (r >= 0)
-		r = sd_bus_message_open_container(call, 'v', "a(uu)");
-	if (r >= 0)
-		r = sd_bus_message_open_container(call, 'a', "(uu)");
-	for (size_t i = 0; i < arg.n_pairs && r >= 0; i++)
-		r = sd_bus_message_append(call, "(uu)", arg.pairs[i].waker, arg.pairs[i].wakee);
-	for (int level = 0; level < 3 && r >= 0; level++)
-		r = sd_bus_message_close_container(call);
-	return r;
-}
-
 /* Only what was said; but tables and CSV are about samples. */
 static int append_filter(const struct client *c, sd_bus_message *call)
 {
@@ -342,13 +273,13 @@ static int append_filter(const struct client *c, sd_bus_message *call)
 	int r = sd_bus_message_open_container(call, 'a', "{sv}");
 
 	if (r >= 0 && arg.n_kinds > 0)
-		r = append_list(call, "kinds", arg.kinds, arg.n_kinds);
+		r = choice_append_list(call, "kinds", arg.kinds, arg.n_kinds);
 	else if (r >= 0 && c->json == CLIENT_JSON_OFF)
-		r = append_list(call, "kinds", samples, ELEMENTSOF(samples));
-	if (r >= 0 && arg.n_classes > 0)
-		r = append_list(call, "classes", arg.classes, arg.n_classes);
-	if (r >= 0 && arg.n_pairs > 0)
-		r = append_pairs(call);
+		r = choice_append_list(call, "kinds", samples, ELEMENTSOF(samples));
+	if (r >= 0 && arg.choice.n_classes > 0)
+		r = choice_append_list(call, "classes", arg.choice.classes, arg.choice.n_classes);
+	if (r >= 0 && arg.choice.n_pairs > 0)
+		r = choice_append_pairs(&arg.choice, call);
 	if (r >= 0)
 		r = append_texts(call);
 	if (r >= 0)

@@ -6,6 +6,7 @@
 #include <schedlab/names.h>
 #include <string.h>
 
+#include "choice.h"
 #include "client.h"
 #include "render/text.h"
 #include "util/parse.h"
@@ -13,12 +14,7 @@
 
 /* What the options said. */
 static struct {
-	const char *classes[MEASURE_CLASSES_MAX];
-	size_t n_classes;
-	struct {
-		uint32_t waker, wakee;
-	} pairs[MEASURE_PAIRS_MAX];
-	size_t n_pairs;
+	struct choice choice;
 	const char *cpus;
 	uint64_t duration_ns, rounds, pairs_per_class, seed;
 	bool has_seed, detach, all_metrics;
@@ -49,46 +45,13 @@ static const struct option options[] = {
 	{ 0 },
 };
 
-/* "l3,core": class ids hold no comma. The texts live as long as the program. */
-static int add_classes(const char *list, struct fail *f)
-{
-	char *copy = strdup(list);
-
-	if (!copy)
-		return fail_oom(f);
-	for (char *id; (id = strsep(&copy, ","));) {
-		if (*id == '\0')
-			return fail_set(f, SCHEDLAB_ERROR_INVALID_ARGUMENT,
-					"--class: '%.60s' holds an empty name", list);
-		if (arg.n_classes == MEASURE_CLASSES_MAX)
-			return fail_set(f, SCHEDLAB_ERROR_LIMITS_EXCEEDED,
-					"--class: more than %d are named", MEASURE_CLASSES_MAX);
-		arg.classes[arg.n_classes++] = id;
-	}
-	return 0;
-}
-
-static int add_pair(const char *text, struct fail *f)
-{
-	int r;
-
-	if (arg.n_pairs == MEASURE_PAIRS_MAX)
-		return fail_set(f, SCHEDLAB_ERROR_LIMITS_EXCEEDED, "--pair: more than %d are named",
-				MEASURE_PAIRS_MAX);
-	r = parse_cpu_pair("--pair", text, &arg.pairs[arg.n_pairs].waker,
-			   &arg.pairs[arg.n_pairs].wakee, f);
-	if (r >= 0)
-		arg.n_pairs++;
-	return r;
-}
-
 static int set(int option, const char *argument, struct fail *f)
 {
 	switch (option) {
 	case OPTION_CLASS:
-		return add_classes(argument, f);
+		return choice_add_classes(&arg.choice, argument, f);
 	case OPTION_PAIR:
-		return add_pair(argument, f);
+		return choice_add_pair(&arg.choice, argument, f);
 	case OPTION_CPUS:
 		arg.cpus = argument;
 		return 0;
@@ -112,32 +75,6 @@ static int set(int option, const char *argument, struct fail *f)
 	}
 }
 
-static int append_texts(sd_bus_message *call, const char *const *texts, size_t n)
-{
-	int r = sd_bus_message_open_container(call, 'a', "s");
-
-	for (size_t i = 0; i < n && r >= 0; i++)
-		r = sd_bus_message_append_basic(call, 's', texts[i]);
-	return r < 0 ? r : sd_bus_message_close_container(call);
-}
-
-static int append_pairs(sd_bus_message *call)
-{
-	int r = sd_bus_message_open_container(call, 'e', "sv");
-
-	if (r >= 0)
-		r = sd_bus_message_append_basic(call, 's', "pairs");
-	if (r >= 0)
-		r = sd_bus_message_open_container(call, 'v', "a(uu)");
-	if (r >= 0)
-		r = sd_bus_message_open_container(call, 'a', "(uu)");
-	for (size_t i = 0; i < arg.n_pairs && r >= 0; i++)
-		r = sd_bus_message_append(call, "(uu)", arg.pairs[i].waker, arg.pairs[i].wakee);
-	for (int level = 0; level < 3 && r >= 0; level++)
-		r = sd_bus_message_close_container(call);
-	return r;
-}
-
 /* Only what was said: the daemon knows the defaults. */
 static int append_options(sd_bus_message *call)
 {
@@ -157,8 +94,8 @@ static int append_options(sd_bus_message *call)
 		r = sd_bus_message_append(call, "{sv}", "cpus", "s", arg.cpus);
 	if (r >= 0 && arg.detach)
 		r = sd_bus_message_append(call, "{sv}", "detach", "b", 1);
-	if (r >= 0 && arg.n_pairs > 0)
-		r = append_pairs(call);
+	if (r >= 0 && arg.choice.n_pairs > 0)
+		r = choice_append_pairs(&arg.choice, call);
 	return r < 0 ? r : sd_bus_message_close_container(call);
 }
 
@@ -170,7 +107,7 @@ static int submit(struct client *c, int argc, char *argv[], char **ret, struct f
 	int r = client_check_texts("benchmark", (const char *const *)argv, (size_t)argc, f);
 
 	if (r >= 0)
-		r = client_check_texts("class", arg.classes, arg.n_classes, f);
+		r = client_check_texts("class", arg.choice.classes, arg.choice.n_classes, f);
 	if (r >= 0)
 		r = client_check_texts("--cpus list", &arg.cpus, arg.cpus ? 1 : 0, f);
 	if (r < 0)
@@ -178,9 +115,9 @@ static int submit(struct client *c, int argc, char *argv[], char **ret, struct f
 	r = sd_bus_message_new_method_call(c->bus, &call, SCHEDLAB_BUS_NAME, SCHEDLAB_PATH,
 					   SCHEDLAB_INTERFACE_MANAGER, "Measure");
 	if (r >= 0)
-		r = append_texts(call, (const char *const *)argv, (size_t)argc);
+		r = choice_append_texts(call, (const char *const *)argv, (size_t)argc);
 	if (r >= 0)
-		r = append_texts(call, arg.classes, arg.n_classes);
+		r = choice_append_texts(call, arg.choice.classes, arg.choice.n_classes);
 	if (r >= 0)
 		r = append_options(call);
 	if (r < 0)
