@@ -6,74 +6,34 @@
  * stats/change.h are those of the long form.
  */
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "noise.h"
+#include "sim.h"
 #include "stats/change.h"
 #include "util/macro.h"
 
-#define SURE 1e-3 /* chance that a right program fails a check, at most */
-
-enum noise { NORMAL, T3, CAUCHY, MODES, SKEWED, ROUNDED, AR };
+enum shape { NORMAL, T3, CAUCHY, MODES, SKEWED, ROUNDED, AR };
 
 static const char *const noise_names[] = { "normal", "t3",      "cauchy", "two modes",
 					   "skewed", "rounded", "AR" };
 
 struct source {
 	struct random random;
-	enum noise noise;
+	enum shape noise;
 	double sd, level; /* of the logarithm */
 	double memory;    /* of AR */
 	double last;
 	struct change_block block;
 };
 
-static int tests, failed;
-
-static void check(bool good, const char *format, ...) _printf_(2, 3);
-static void check(bool good, const char *format, ...)
-{
-	va_list args;
-
-	tests++;
-	failed += !good;
-	printf("%sok %d - ", good ? "" : "not ", tests);
-	va_start(args, format);
-	vprintf(format, args);
-	va_end(args);
-	printf("\n");
-}
-
-/* P(at least @k of @n) at a chance of @p each: the exact binomial tail. */
-static double binomial_tail(unsigned k, unsigned n, double p)
-{
-	double sum = 0;
-
-	for (unsigned i = k; i <= n; i++)
-		sum += exp(lgamma(n + 1.0) - lgamma(i + 1.0) - lgamma(n - i + 1.0) + i * log(p) +
-			   (n - i) * log1p(-p));
-	return sum;
-}
-
-static double uniform(struct source *s)
-{
-	return ((double)(random_next(&s->random) >> 11) + 0.5) * 0x1p-53;
-}
-
-static double normal(struct source *s)
-{
-	double u = uniform(s);
-
-	return sqrt(-2 * log(u)) * cos(2 * M_PI * uniform(s));
-}
-
 static double student3(struct source *s)
 {
-	double z = normal(s), squares = 0;
+	double z = random_normal(&s->random), squares = 0;
 
 	for (int i = 0; i < 3; i++) {
-		double y = normal(s);
+		double y = random_normal(&s->random);
 
 		squares += y * y;
 	}
@@ -84,19 +44,21 @@ static double draw_one(struct source *s)
 {
 	switch (s->noise) {
 	case NORMAL:
-		return s->level + s->sd * normal(s);
+		return s->level + s->sd * random_normal(&s->random);
 	case T3:
 		return s->level + s->sd * student3(s);
 	case CAUCHY:
-		return s->level + s->sd * tan(M_PI * (uniform(s) - 0.5));
+		return s->level + s->sd * tan(M_PI * (random_uniform(&s->random) - 0.5));
 	case MODES:
-		return s->level + log(uniform(s) < 0.9 ? 12000 : 100000) + s->sd * normal(s);
+		return s->level + log(random_uniform(&s->random) < 0.9 ? 12000 : 100000) +
+		       s->sd * random_normal(&s->random);
 	case SKEWED:
-		return s->level - s->sd * log(uniform(s));
+		return s->level - s->sd * log(random_uniform(&s->random));
 	case ROUNDED: /* to 1 us near 6 us: few values, many ties */
-		return s->level + round(6 * exp(4 * s->sd * normal(s)));
+		return s->level + round(6 * exp(4 * s->sd * random_normal(&s->random)));
 	case AR:
-		s->last = s->memory * s->last + sqrt(1 - s->memory * s->memory) * normal(s);
+		s->last = s->memory * s->last +
+			  sqrt(1 - s->memory * s->memory) * random_normal(&s->random);
 		return s->level + s->sd * s->last;
 	}
 	return 0;
@@ -119,7 +81,7 @@ static void begin(struct source *s, struct change *c, size_t m, double bar, uint
 	for (size_t i = 0; i < m; i++)
 		baseline[i] = draw(s);
 	if (change_init(c, baseline, m, bar, seed) < 0)
-		check(false, "the detector begins");
+		sim_claim(false, "the detector begins");
 }
 
 struct length {
@@ -158,19 +120,20 @@ static void test_run_length(double bar, unsigned runs)
 	static const size_t sizes[] = { 100, 20 };
 
 	for (size_t k = 0; k < ELEMENTSOF(sizes); k++)
-		for (enum noise noise = NORMAL; noise <= ROUNDED; noise++) {
+		for (enum shape noise = NORMAL; noise <= ROUNDED; noise++) {
 			struct source s = { .random = { noise + 1 }, .noise = noise, .sd = 0.05 };
 			struct length r;
 
 			(void)change_block_init(&s.block, 1);
 			r = run_length(&s, sizes[k], bar, runs);
-			check(r.mean + 3.1 * r.error >= bar &&
-				      binomial_tail(r.tenth, runs, 0.1) >= SURE &&
-				      binomial_tail(r.half, runs, 0.5) >= SURE,
-			      "%s, baseline %zu: a run length of %.0f +- %.0f for a bar of %.0f; "
-			      "alarms within a tenth of it %.3f, a half %.3f",
-			      noise_names[noise], sizes[k], r.mean, r.error, bar,
-			      (double)r.tenth / runs, (double)r.half / runs);
+			sim_claim(
+				r.mean + 3.1 * r.error >= bar &&
+					sim_tail(r.tenth, runs, 0.1) >= SIM_LEVEL &&
+					sim_tail(r.half, runs, 0.5) >= SIM_LEVEL,
+				"%s, baseline %zu: a run length of %.0f +- %.0f for a bar of %.0f; "
+				"alarms within a tenth of it %.3f, a half %.3f",
+				noise_names[noise], sizes[k], r.mean, r.error, bar,
+				(double)r.tenth / runs, (double)r.half / runs);
 		}
 }
 
@@ -182,9 +145,10 @@ static void test_memory(double memory, size_t block, bool short_of, double bar, 
 
 	(void)change_block_init(&s.block, block);
 	r = run_length(&s, 100, bar, runs);
-	check(short_of ? r.mean < bar / 2 : r.mean + 3.1 * r.error >= bar,
-	      "AR(%g) in blocks of %zu: a run length of %.0f +- %.0f for a bar of %.0f%s", memory,
-	      block, r.mean, r.error, bar, short_of ? ", too short, as documented" : "");
+	sim_claim(short_of ? r.mean < bar / 2 : r.mean + 3.1 * r.error >= bar,
+		  "AR(%g) in blocks of %zu: a run length of %.0f +- %.0f for a bar of %.0f%s",
+		  memory, block, r.mean, r.error, bar,
+		  short_of ? ", too short, as documented" : "");
 }
 
 struct change_case {
@@ -198,7 +162,7 @@ struct delay {
 };
 
 /* A baseline of 100 and 200 quiet values, then the change; the bar is one alarm in 10000 values. */
-static struct delay find_change(enum noise noise, double sd, const struct change_case *change,
+static struct delay find_change(enum shape noise, double sd, const struct change_case *change,
 				unsigned runs)
 {
 	struct source s = { .random = { 31 + noise }, .noise = noise };
@@ -250,7 +214,7 @@ static void test_delay(unsigned runs)
 {
 	static const double sds[] = { 0.02, 0.05 };
 
-	for (enum noise noise = NORMAL; noise <= MODES; noise++)
+	for (enum shape noise = NORMAL; noise <= MODES; noise++)
 		for (size_t k = 0; k < ELEMENTSOF(sds); k++)
 			for (size_t i = 0; i < ELEMENTSOF(changes); i++) {
 				struct delay d;
@@ -259,17 +223,19 @@ static void test_delay(unsigned runs)
 				if (k > 0 && changes[i].stretch != 1)
 					continue;
 				d = find_change(noise, sds[k], &changes[i], runs);
-				check(d.mean <= limits[noise][k][i] &&
-					      binomial_tail(d.early, runs, 0.02) >= SURE &&
-					      d.found + d.early >= 0.9 * runs &&
-					      d.right >= 0.7 * d.found,
-				      "%s, sd %g %%, level %+g %%, spread x%g: after %.1f values, "
-				      "kind "
-				      "right in %.2f, time off by %.1f; found in %u, early in %u "
-				      "of %u",
-				      noise_names[noise], 100 * sds[k], 100 * changes[i].effect,
-				      changes[i].stretch, d.mean, (double)d.right / d.found, d.off,
-				      d.found, d.early, runs);
+				sim_claim(
+					d.mean <= limits[noise][k][i] &&
+						sim_tail(d.early, runs, 0.02) >= SIM_LEVEL &&
+						d.found + d.early >= 0.9 * runs &&
+						d.right >= 0.7 * d.found,
+					"%s, sd %g %%, level %+g %%, spread x%g: after %.1f "
+					"values, "
+					"kind "
+					"right in %.2f, time off by %.1f; found in %u, early in %u "
+					"of %u",
+					noise_names[noise], 100 * sds[k], 100 * changes[i].effect,
+					changes[i].stretch, d.mean, (double)d.right / d.found,
+					d.off, d.found, d.early, runs);
 			}
 }
 
@@ -299,6 +265,5 @@ int main(int argc, char **argv)
 	test_memory(0.3, 8, false, bar, runs);
 	test_memory(0.9, 64, false, bar, full ? runs : 20);
 	test_delay(full ? 1000 : 50);
-	printf("1..%d\n", tests);
-	return failed > 0;
+	return sim_claims_end();
 }

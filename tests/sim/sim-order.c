@@ -5,19 +5,19 @@
  * sim-order [--long] [--table FILE]: TAP, and a line of figures for each cell. Fixed seeds.
  */
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "noise.h"
+#include "sim.h"
 #include "stats/order.h"
 #include "util/macro.h"
 #include "util/random.h"
 
-#define SURE    1e-3 /* chance that a right program fails a check, at most */
 #define CLASSES 6
 #define SD      0.02
 
-enum noise { NORMAL, T3, CAUCHY, MODES, AR9, POSITION };
+enum shape { NORMAL, T3, CAUCHY, MODES, AR9, POSITION };
 
 static const char *const noise_names[] = {
 	"normal", "t3", "cauchy", "two modes", "AR(0.9)", "position effect of 20 sd",
@@ -25,7 +25,7 @@ static const char *const noise_names[] = {
 
 struct source {
 	struct random random;
-	enum noise noise;
+	enum shape noise;
 	double last; /* of AR */
 	bool fixed; /* the order inside a super-block is always the same: the error that must show */
 };
@@ -38,69 +38,31 @@ struct outcome {
 	bool found;                  /* all real ones were claimed */
 };
 
-static int tests, failed;
-
-static void check(bool good, const char *format, ...) _printf_(2, 3);
-static void check(bool good, const char *format, ...)
-{
-	va_list args;
-
-	tests++;
-	failed += !good;
-	printf("%sok %d - ", good ? "" : "not ", tests);
-	va_start(args, format);
-	vprintf(format, args);
-	va_end(args);
-	printf("\n");
-}
-
-/* P(at least @k of @n) at a chance of @p each: the exact binomial tail. */
-static double binomial_tail(unsigned k, unsigned n, double p)
-{
-	double sum = 0;
-
-	for (unsigned i = k; i <= n; i++)
-		sum += exp(lgamma(n + 1.0) - lgamma(i + 1.0) - lgamma(n - i + 1.0) + i * log(p) +
-			   (n - i) * log1p(-p));
-	return sum;
-}
-
-static double uniform(struct source *s)
-{
-	return ((double)(random_next(&s->random) >> 11) + 0.5) * 0x1p-53;
-}
-
-static double normal(struct source *s)
-{
-	double u = uniform(s);
-
-	return sqrt(-2 * log(u)) * cos(2 * M_PI * uniform(s));
-}
-
 static double draw(struct source *s, size_t position)
 {
 	double z, squares = 0;
 
 	switch (s->noise) {
 	case NORMAL:
-		return SD * normal(s);
+		return SD * random_normal(&s->random);
 	case T3:
-		z = normal(s);
+		z = random_normal(&s->random);
 		for (int i = 0; i < 3; i++) {
-			double y = normal(s);
+			double y = random_normal(&s->random);
 
 			squares += y * y;
 		}
 		return SD * z / sqrt(squares / 3);
 	case CAUCHY:
-		return SD * tan(M_PI * (uniform(s) - 0.5));
+		return SD * tan(M_PI * (random_uniform(&s->random) - 0.5));
 	case MODES:
-		return log(uniform(s) < 0.9 ? 12000 : 100000) + SD * normal(s);
+		return log(random_uniform(&s->random) < 0.9 ? 12000 : 100000) +
+		       SD * random_normal(&s->random);
 	case AR9:
-		s->last = 0.9 * s->last + sqrt(1 - 0.81) * normal(s);
+		s->last = 0.9 * s->last + sqrt(1 - 0.81) * random_normal(&s->random);
 		return SD * s->last;
 	case POSITION:
-		return SD * (normal(s) + 20 * (double)position);
+		return SD * (random_normal(&s->random) + 20 * (double)position);
 	}
 	return 0;
 }
@@ -156,7 +118,7 @@ static struct outcome run(struct source *s, const double *cost, double alpha, si
 }
 
 /* No class differs: how often is anything claimed, at any time? */
-static unsigned claimed(enum noise noise, bool fixed, double alpha, unsigned runs, size_t most)
+static unsigned claimed(enum shape noise, bool fixed, double alpha, unsigned runs, size_t most)
 {
 	struct source s = { .random = { 100 + noise }, .noise = noise, .fixed = fixed };
 	const double equal[CLASSES] = { 0 };
@@ -171,13 +133,13 @@ static void test_equal(unsigned runs)
 {
 	static const double alphas[] = { 0.05, 0.01 };
 
-	for (enum noise noise = NORMAL; noise <= POSITION; noise++)
+	for (enum shape noise = NORMAL; noise <= POSITION; noise++)
 		for (size_t i = 0; i < ELEMENTSOF(alphas); i++) {
 			unsigned any = claimed(noise, false, alphas[i], runs, 60);
 
-			check(binomial_tail(any, runs, alphas[i]) >= SURE,
-			      "%s, alpha %g: %u of %u runs claimed a relation of equal classes",
-			      noise_names[noise], alphas[i], any, runs);
+			sim_claim(sim_tail(any, runs, alphas[i]) >= SIM_LEVEL,
+				  "%s, alpha %g: %u of %u runs claimed a relation of equal classes",
+				  noise_names[noise], alphas[i], any, runs);
 		}
 }
 
@@ -186,15 +148,16 @@ static void test_fixed_order(unsigned runs)
 {
 	unsigned any = claimed(POSITION, true, 0.05, runs, 60);
 
-	check(any == runs, "fixed order under a position effect: %u of %u runs fail, as they must",
-	      any, runs);
+	sim_claim(any == runs,
+		  "fixed order under a position effect: %u of %u runs fail, as they must", any,
+		  runs);
 }
 
 /*
  * Three tiers of which the nearest is dearest, two classes each: all twelve relations are found, and
  * those claimed of classes that are equal are few.
  */
-static void test_inversion(enum noise noise, double step, size_t most, double wanted, unsigned runs)
+static void test_inversion(enum shape noise, double step, size_t most, double wanted, unsigned runs)
 {
 	struct source s = { .random = { 200 + noise }, .noise = noise };
 	const double cost[CLASSES] = { step, step, -step, -step, 0, 0 };
@@ -212,12 +175,12 @@ static void test_inversion(enum noise noise, double step, size_t most, double wa
 	}
 	blocks /= runs;
 	share /= runs;
-	check(found >= 0.95 * runs && blocks <= wanted,
-	      "%s, steps of %g %%: all found in %u of %u runs, %.1f super-blocks",
-	      noise_names[noise], 100 * step, found, runs, blocks);
-	check(share <= 0.05 + 3.1 * sqrt(fmax(0, square / runs - share * share) / runs),
-	      "%s, steps of %g %%: %.4f of relations claimed are false", noise_names[noise],
-	      100 * step, share);
+	sim_claim(found >= 0.95 * runs && blocks <= wanted,
+		  "%s, steps of %g %%: all found in %u of %u runs, %.1f super-blocks",
+		  noise_names[noise], 100 * step, found, runs, blocks);
+	sim_claim(share <= 0.05 + 3.1 * sqrt(fmax(0, square / runs - share * share) / runs),
+		  "%s, steps of %g %%: %.4f of relations claimed are false", noise_names[noise],
+		  100 * step, share);
 }
 
 int main(int argc, char **argv)
@@ -242,6 +205,5 @@ int main(int argc, char **argv)
 	test_inversion(CAUCHY, 0.1, 200, 60, full ? 2000 : 60);
 	test_inversion(MODES, 0.05, 300, 120, full ? 2000 : 60);
 	test_inversion(AR9, 0.03, 200, 60, full ? 2000 : 60);
-	printf("1..%d\n", tests);
-	return failed > 0;
+	return sim_claims_end();
 }

@@ -19,7 +19,6 @@
 
 #define RUNS_SHORT 1000
 #define RUNS_LONG  8000
-#define LEVEL      0.001
 
 /* Shared with the processes that simulate. */
 struct board {
@@ -84,13 +83,39 @@ static double binomial(double n, double k, double p)
 		   k * log(p) + (n - k) * log1p(-p));
 }
 
-bool sim_at_most(const struct sim_tally *t, int value, double p)
+double sim_tail(uint64_t k, uint64_t n, double p)
 {
 	double chance = 0;
 
-	for (uint64_t k = (uint64_t)(t->sum[value] + 0.5); k <= t->runs; k++)
-		chance += binomial((double)t->runs, (double)k, p);
-	return chance >= LEVEL;
+	for (; k <= n; k++)
+		chance += binomial((double)n, (double)k, p);
+	return chance;
+}
+
+bool sim_at_most(const struct sim_tally *t, int value, double p)
+{
+	return sim_tail((uint64_t)(t->sum[value] + 0.5), t->runs, p) >= SIM_LEVEL;
+}
+
+static int claims, claims_failed;
+
+void sim_claim(bool holds, const char *format, ...)
+{
+	va_list args;
+
+	claims++;
+	claims_failed += !holds;
+	printf("%sok %d - ", holds ? "" : "not ", claims);
+	va_start(args, format);
+	vprintf(format, args);
+	va_end(args);
+	puts("");
+}
+
+int sim_claims_end(void)
+{
+	printf("1..%d\n", claims);
+	return claims_failed > 0;
 }
 
 bool sim_at_least(const struct sim_tally *t, int value, double p)
@@ -99,7 +124,7 @@ bool sim_at_least(const struct sim_tally *t, int value, double p)
 
 	for (uint64_t k = 0; k <= (uint64_t)(t->sum[value] + 0.5); k++)
 		chance += binomial((double)t->runs, (double)k, p);
-	return chance >= LEVEL;
+	return chance >= SIM_LEVEL;
 }
 
 double sim_distance(const struct sim_tally *t, int value, double expected, double rounding)

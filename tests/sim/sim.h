@@ -46,6 +46,17 @@ struct sim_program {
 	size_t n_cells;
 };
 
+/*
+ * For programs that are no table of cells: a claim a TAP line, then the plan, and the exit status.
+ */
+void sim_claim(bool holds, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int sim_claims_end(void);
+
+#define SIM_LEVEL 0.001 /* of all tests of chances */
+
+/* P(at least @k of @n) at a chance of @p each: the exact binomial tail. */
+double sim_tail(uint64_t k, uint64_t n, double p);
+
 /* The whole program: returns its exit status. */
 int sim_main(int argc, char **argv, const struct sim_program *program);
 
